@@ -1,0 +1,20 @@
+#!/bin/bash
+# Builds rocegen and runs its first profile: no NIC, no huge pages, no root (but for packages that
+# are missing). The last line says where the report is.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+scripts/packages.sh build
+
+place=$PWD
+if [[ ! -w $place ]]; then
+    place=$(mktemp -d "${TMPDIR:-/tmp}/rocegen.XXXXXX")
+fi
+build=$place/build/release
+report=$place/demo-report
+cmake --preset release -B "$build" >&2
+cmake --build "$build" --target rocegen >&2
+
+status=0
+"$build/rocegen" run profiles/first.yaml --out "$report" || status=$?
+echo "The report is in $report"
+exit "$status"

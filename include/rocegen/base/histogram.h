@@ -1,0 +1,59 @@
+/// Log-linear histogram of non-negative integers with 3 significant digits: below 2048 exact, then
+/// 1024 buckets each power of two, so a bucket is at most 1/1024 of its value wide. Mergeable.
+/// Unit: the caller's (nanoseconds for times). Thread: one writer; merged after it stopped.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rocegen {
+
+class Histogram {
+public:
+    /// Values of 2^`max_bits` and more fall into the last bucket; min, max and sum stay exact.
+    explicit Histogram(unsigned max_bits = 37);
+
+    void record(std::uint64_t value) noexcept {
+        const std::size_t at = index(value);
+        ++counts_[at < counts_.size() ? at : counts_.size() - 1];
+        ++count_;
+        sum_ += value;
+        if (value < min_) min_ = value;
+        if (value > max_) max_ = value;
+    }
+    void merge(const Histogram& other);
+    void clear();
+
+    std::uint64_t count() const { return count_; }
+    /// 0 when empty: ask count() first, reports print null then.
+    std::uint64_t min() const { return count_ ? min_ : 0; }
+    std::uint64_t max() const { return max_; }
+    double mean() const;
+    /// The smallest bucket edge that at least `per_million` of the values do not exceed: the
+    /// value's bucket's upper edge, never above max(). Unit: 1e-6, so p99 is 990000.
+    std::uint64_t quantile(std::uint32_t per_million) const;
+    /// Values above `limit`'s bucket.
+    std::uint64_t count_above(std::uint64_t limit) const;
+
+private:
+    static constexpr unsigned kSubBits = 10;  // 2^10 buckets a power of two
+    static constexpr std::size_t index(std::uint64_t value) {
+        const unsigned width = unsigned(std::bit_width(value | ((2u << kSubBits) - 1)));
+        const unsigned shift = width - (kSubBits + 1);
+        return (std::size_t(shift) << kSubBits) + std::size_t(value >> shift);
+    }
+    static constexpr std::uint64_t upper_edge(std::size_t at) {
+        if (at < (2u << kSubBits)) return at;
+        const unsigned shift = unsigned(at >> kSubBits) - 1;
+        const std::uint64_t base = at - (std::size_t(shift) << kSubBits);
+        return ((base + 1) << shift) - 1;
+    }
+
+    std::vector<std::uint64_t> counts_;
+    std::uint64_t count_ = 0, min_ = ~std::uint64_t{0}, max_ = 0;
+    unsigned __int128 sum_ = 0;
+};
+
+}  // namespace rocegen

@@ -1,0 +1,66 @@
+#include "rocegen/base/histogram.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "rocegen/base/random.h"
+
+namespace rocegen {
+namespace {
+
+TEST(Histogram, IsExactBelow2048) {
+    Histogram h;
+    for (std::uint64_t v = 0; v < 2048; ++v) h.record(v);
+    EXPECT_EQ(h.quantile(500'000), 1023u);
+    EXPECT_EQ(h.min(), 0u);
+    EXPECT_EQ(h.max(), 2047u);
+}
+
+TEST(Histogram, QuantilesHoldThreeSignificantDigits) {
+    Random random{7};
+    std::vector<std::uint64_t> values;
+    Histogram h;
+    for (int i = 0; i < 100'000; ++i) {
+        values.push_back(random.below(std::uint64_t{1} << random.below(37)));
+        h.record(values.back());
+    }
+    std::sort(values.begin(), values.end());
+    for (const std::uint32_t q : {1u, 100'000u, 500'000u, 990'000u, 999'000u, 1'000'000u}) {
+        const auto rank = std::max<std::uint64_t>(1, (values.size() * q + 999'999) / 1'000'000);
+        const double exact = double(values[rank - 1]);
+        EXPECT_GE(double(h.quantile(q)), exact);
+        EXPECT_LE(double(h.quantile(q)), exact * 1.001 + 1);
+    }
+}
+
+TEST(Histogram, MergeEqualsRecordingAllInOne) {
+    Histogram a, b, all;
+    Random random{8};
+    for (int i = 0; i < 10'000; ++i) {
+        const std::uint64_t v = random.below(1'000'000);
+        (i % 3 ? a : b).record(v);
+        all.record(v);
+    }
+    a.merge(b);
+    EXPECT_EQ(a.count(), all.count());
+    EXPECT_EQ(a.mean(), all.mean());
+    for (std::uint32_t q = 0; q <= 1'000'000; q += 50'000)
+        EXPECT_EQ(a.quantile(q), all.quantile(q));
+}
+
+TEST(Histogram, ValuesBeyondItsRangeKeepMaxAndCount) {
+    Histogram h{20};
+    h.record(std::uint64_t{1} << 50);
+    h.record(5);
+    EXPECT_EQ(h.max(), std::uint64_t{1} << 50);
+    EXPECT_EQ(h.count(), 2u);
+    EXPECT_EQ(h.quantile(1'000'000), std::uint64_t{1} << 50);
+    EXPECT_EQ(h.count_above(100), 1u);
+}
+
+TEST(Histogram, EmptyHasNoQuantile) { EXPECT_EQ(Histogram{}.quantile(990'000), 0u); }
+
+}  // namespace
+}  // namespace rocegen
