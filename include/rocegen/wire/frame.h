@@ -1,0 +1,159 @@
+/// Crafting: a FrameTemplate holds the fixed bytes of one (flow, shape); write() adds what differs
+/// from packet to packet and patches the ICRC, at a cost that does not grow with the payload.
+/// digest() says of the same frame what parse() will read, for the emulated fabric.
+/// Law, tested over random departures: parse(write(d)) == digest(d).
+/// Thread: templates are const after construction and shared; a Stream belongs to one worker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rocegen/base/psn.h"
+#include "rocegen/base/units.h"
+#include "rocegen/wire/headers.h"
+#include "rocegen/wire/packet.h"
+
+namespace rocegen {
+
+/// Which of a flow's templates a departure uses.
+enum class Shape : std::uint8_t { kOnly, kFirst, kMiddle, kLast };
+inline constexpr std::size_t kShapeCount = 4;
+
+/// What the schedule decides. 24 bytes.
+struct Departure {
+    Picoseconds due{};           ///< Planned time since the run's start.
+    std::uint32_t stream = 0;    ///< Index into the run's streams.
+    std::uint32_t sequence = 0;  ///< The stream's packets from 0, wraps.
+    Psn psn{};
+    std::uint16_t payload_bytes = 0;
+    std::uint8_t priority = 0;
+    Shape shape = Shape::kOnly;
+};
+static_assert(sizeof(Departure) == 24);
+
+/// One (flow, source host, destination host, QP): a cache line that its TX owner alone touches.
+/// The first part is what write() needs, the second what the Transmitter advances.
+struct alignas(64) Stream {
+    MacAddress destination_mac, source_mac;
+    /// Low 8 bytes of the IPv6 addresses; IPv4 stands in the last 4. Upper halves: the template's.
+    std::array<std::byte, 8> source_ip_low{}, destination_ip_low{};
+    std::uint32_t icrc_residue = 0;  ///< Of the words above and below, see bind().
+    Be<2> source_port;
+    Be<3> dest_qp;
+    std::uint16_t template_group = 0;  ///< Index into the run's template groups.
+
+    Psn psn;                               ///< Of the next packet.
+    std::uint32_t message_bytes_left = 0;  ///< Of the message under way; 0: the next begins.
+    std::uint64_t frames = 0;              ///< Taken so far; the low 32 bits are the sequence.
+    std::uint64_t frame_bytes = 0;         ///< Sum of what was taken, without FCS.
+};
+static_assert(sizeof(Stream) == 64);
+
+enum class IcrcMode : std::uint8_t { kGood, kBad, kZero };
+
+/// The fixed part of the frames of one (flow, shape). RoCEv2.
+struct FrameSpec {
+    IpAddress source_ip, destination_ip;  ///< Family, and the upper halves of IPv6.
+    std::uint8_t dscp = 0, ecn = kNotEct, ttl = 64;
+    std::uint16_t ip_id = 0;       ///< IPv4; DF is set.
+    std::uint32_t flow_label = 0;  ///< IPv6.
+    std::uint8_t opcode = 0;
+    bool solicited = false, mig_req = false, ack_req = false, fecn = false, becn = false;
+    std::uint16_t pkey = 0xffff;
+    std::uint64_t virtual_address = 0;  ///< RETH, where the opcode has one; likewise below.
+    std::uint32_t remote_key = 0, dma_bytes = 0;
+    std::uint8_t syndrome = 0x1f;  ///< AETH.
+    std::uint32_t msn = 0;
+    /// Payload lengths this shape may have, both inclusive.
+    std::uint16_t payload_bytes_min = 0, payload_bytes_max = 0;
+    bool tag = true;        ///< Where the payload has room for it.
+    std::uint32_t run = 0;  ///< The tag's run.
+    IcrcMode icrc = IcrcMode::kGood;
+};
+
+/// Frame length without FCS of a RoCEv2 packet over IPv4 or IPv6, untagged.
+std::uint32_t roce_frame_bytes(std::uint8_t opcode, bool v6, std::uint32_t payload_bytes);
+
+class FrameTemplate {
+public:
+    /// Room before a payload that write() may use: it copies the headers as a block of this size.
+    static constexpr std::size_t kHeaderRoom = 128;
+    /// Room behind a payload for pad and ICRC.
+    static constexpr std::size_t kTrailerRoom = 8;
+
+    explicit FrameTemplate(const FrameSpec& spec);
+
+    /// Bytes before the payload.
+    std::uint32_t header_bytes() const noexcept { return header_bytes_; }
+    /// Frame length without FCS.
+    std::uint32_t frame_bytes(std::uint32_t payload_bytes) const noexcept {
+        return header_bytes_ + payload_bytes + (-payload_bytes & 3u) + 4;
+    }
+
+    /// Writes headers, tag, pad and ICRC around `payload`, which holds payload_pattern() already:
+    /// `payload - header_bytes()` becomes the frame's first byte. The kHeaderRoom bytes before
+    /// `payload` are overwritten, the kTrailerRoom behind it may be. The first tag's bytes are made
+    /// to hold either the tag or the pattern; a trailer left by an earlier, shorter frame in the
+    /// same buffer is the caller's to restore.
+    void write(std::byte* payload, const Stream& stream, const Departure& departure,
+               Picoseconds now) const noexcept;
+    /// What parse(frame, when, {.check_icrc = true}) reads of the same frame, `when` being `now`.
+    Packet digest(const Stream& stream, const Departure& departure, Picoseconds now) const noexcept;
+
+    /// Fills `stream.icrc_residue` from its addresses, port and QP. Call it after setting those.
+    void bind(Stream& stream) const;
+
+    /// For tests: write() by the portable path, and whether this machine has the other one.
+    void write_portable(std::byte* payload, const Stream& stream, const Departure& departure,
+                        Picoseconds now) const noexcept;
+    static bool has_carryless_multiply() noexcept;
+
+private:
+    /// What depends on the payload length.
+    struct Length {
+        std::uint32_t icrc_base = 0;     ///< ICRC with all changing words 0.
+        std::uint32_t shift_stream = 0;  ///< Factors that carry each changing word to the end.
+        std::uint32_t shift_psn = 0;
+        std::array<std::uint32_t, 3> shift_tag{};
+        Be<2> ip_bytes, udp_bytes;
+        std::uint16_t ip_checksum = 0;  ///< One's complement sum of the fixed words, folded.
+        bool tag = false;
+        std::uint8_t pad_bytes = 0;
+    };
+
+    /// The words of a packet that move its ICRC: the stream's residue, and bytes as they stand on
+    /// the wire (read little-endian, so the first bit sent is the highest power).
+    struct Changes {
+        std::uint32_t stream_residue;
+        std::uint32_t psn_word;
+        std::array<std::uint64_t, 3> tag_words;
+    };
+
+    /// Everything but pad and ICRC.
+    Changes fill(std::byte* payload, const Stream& stream, const Departure& departure,
+                 Picoseconds now) const noexcept;
+    void finish(std::byte* payload, std::uint32_t payload_bytes,
+                std::uint32_t patch) const noexcept;
+    void write_clmul(std::byte* payload, const Stream& stream, const Departure& departure,
+                     Picoseconds now) const noexcept;
+    const Length& length(std::uint32_t payload_bytes) const noexcept {
+        return lengths_[payload_bytes - payload_bytes_min_];
+    }
+    void build_image(const FrameSpec& spec);
+    Length build_length(std::uint32_t payload_bytes, bool tag, IcrcMode mode) const;
+
+    alignas(64) std::array<std::byte, kHeaderRoom> image_{};  ///< Headers, right-aligned.
+    std::vector<Length> lengths_;
+    std::uint32_t payload_bytes_min_ = 0;
+    std::uint32_t run_ = 0;
+    std::uint8_t header_bytes_ = 0;
+    std::uint8_t ip_at_ = 0, udp_at_ = 0, bth_at_ = 0;  ///< In image_.
+    bool v6_ = false;
+    bool icrc_zero_ = false;
+    bool clmul_ = false;
+    Packet prototype_;
+};
+
+}  // namespace rocegen

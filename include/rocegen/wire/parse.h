@@ -1,0 +1,24 @@
+/// Reads one frame. Never reads past what it was given, never throws.
+/// Thread: pure function.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rocegen/wire/packet.h"
+
+namespace rocegen {
+
+struct ParseOptions {
+    bool check_icrc = false;
+    /// Length on the wire when the capture cut the frame; 0: it is whole.
+    std::uint32_t wire_bytes = 0;
+};
+
+/// `frame` from the destination MAC on, without FCS. Octets behind the IP length are a trailer:
+/// counted in frame_bytes, never payload.
+Packet parse(std::span<const std::byte> frame, Picoseconds when,
+             ParseOptions options = {}) noexcept;
+
+}  // namespace rocegen

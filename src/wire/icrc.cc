@@ -1,0 +1,82 @@
+#include "rocegen/wire/icrc.h"
+
+#include <isa-l/crc.h>
+
+#include <array>
+#include <cassert>
+#include <cstring>
+
+#include "rocegen/wire/headers.h"
+
+namespace rocegen {
+namespace crc32 {
+namespace {
+
+constexpr std::uint32_t kPolynomial = 0xedb8'8320;  // reflected 0x04c11db7
+constexpr std::uint32_t kOne = 0x8000'0000;         // x^0
+
+constexpr std::uint32_t times_x(std::uint32_t a) { return a >> 1 ^ (a & 1 ? kPolynomial : 0); }
+
+constexpr std::uint32_t multiply_bits(std::uint32_t a, std::uint32_t b) {
+    std::uint32_t product = 0;
+    for (unsigned i = 0; i < 32; ++i) {
+        if (b & kOne >> i) product ^= a;
+        a = times_x(a);
+    }
+    return product;
+}
+
+constexpr auto kShift = [] {
+    std::array<std::uint32_t, kMaxShift + 1> table{};
+    table[0] = kOne;
+    for (std::size_t i = 1; i < table.size(); ++i) {
+        std::uint32_t a = table[i - 1];
+        for (unsigned bit = 0; bit < 8; ++bit) a = times_x(a);
+        table[i] = a;
+    }
+    return table;
+}();
+
+}  // namespace
+
+std::uint32_t shift_factor(std::size_t bytes) noexcept {
+    assert(bytes <= kMaxShift);
+    return kShift[bytes];
+}
+
+std::uint32_t multiply(std::uint32_t a, std::uint32_t b) noexcept { return multiply_bits(a, b); }
+
+std::uint32_t raw(std::uint32_t state, std::span<const std::byte> data) noexcept {
+    // ISA-L's is zlib's crc32: it inverts before and after.
+    return ~crc32_gzip_refl(~state, reinterpret_cast<const unsigned char*>(data.data()),
+                            data.size());
+}
+
+}  // namespace crc32
+
+std::uint32_t icrc(std::span<const std::byte> datagram) noexcept {
+    constexpr std::size_t kLongest = sizeof(Ipv6Header) + sizeof(UdpHeader) + sizeof(Bth);
+    const bool v4 = std::to_integer<unsigned>(datagram[0]) >> 4 == 4;
+    const std::size_t ip_bytes = v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header);
+    const std::size_t headers = ip_bytes + sizeof(UdpHeader) + sizeof(Bth);
+    assert(datagram.size() >= headers);
+
+    constexpr std::byte kOnes{0xff};
+    std::array<std::byte, 8 + kLongest> masked;
+    std::memset(masked.data(), 0xff, 8);
+    std::byte* const ip = masked.data() + 8;
+    std::memcpy(ip, datagram.data(), headers);
+    if (v4) {
+        ip[1] = ip[8] = ip[10] = ip[11] = kOnes;  // TOS, TTL, header checksum
+    } else {
+        ip[0] |= std::byte{0x0f};  // traffic class and flow label
+        ip[1] = ip[2] = ip[3] = kOnes;
+        ip[7] = kOnes;  // hop limit
+    }
+    ip[ip_bytes + 6] = ip[ip_bytes + 7] = kOnes;   // UDP checksum
+    ip[ip_bytes + sizeof(UdpHeader) + 4] = kOnes;  // FECN, BECN, reserved
+    const std::uint32_t state = crc32::raw(0xffff'ffff, {masked.data(), 8 + headers});
+    return ~crc32::raw(state, datagram.subspan(headers));
+}
+
+}  // namespace rocegen
