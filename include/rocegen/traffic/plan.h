@@ -1,0 +1,156 @@
+/// What will be sent, decided before anything is sent: plain data that profile/ builds from a
+/// profile and a testbed, and that Transmitter, Analyzer and report read.
+/// Everything has an index; vectors of the Plan are never reordered after it was built.
+/// Thread: const after construction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rocegen/base/psn.h"
+#include "rocegen/base/units.h"
+#include "rocegen/wire/address.h"
+#include "rocegen/wire/frame.h"
+
+namespace rocegen {
+
+struct PortPlan {
+    std::string name;
+    BitRate link_rate;
+    std::uint32_t mtu = 1500;  ///< Longest IP datagram, bytes.
+};
+
+/// One emulated end host.
+struct HostPlan {
+    std::string name;   ///< "senders[3]".
+    std::string group;  ///< "senders".
+    std::uint32_t port = 0;
+    MacAddress mac;
+    IpAddress ip;
+};
+
+/// When a source's packets are due.
+struct Pattern {
+    enum class Kind : std::uint8_t { kConstant, kBurst };
+    enum class Amount : std::uint8_t { kBytes, kPackets, kMessages };
+    Kind kind = Kind::kConstant;
+    Amount amount = Amount::kBytes;  ///< kBurst: what `burst` counts; bytes are payload.
+    std::uint64_t burst = 0;         ///< A burst ends with the packet that reaches it.
+    Picoseconds period{};            ///< kBurst: from start to start.
+    bool in_step = true;             ///< kBurst: all sources start together; else spread in phase.
+};
+
+struct FlowPlan {
+    std::string name;
+    std::uint8_t priority = 0;
+    std::string class_name;
+    std::uint8_t dscp = 0, ecn = 0;
+    std::uint64_t message_bytes = 0;
+    std::uint32_t path_mtu = 1024;  ///< Payload bytes of a full packet.
+    RateSpec rate;                  ///< As the profile says it, per source host.
+    BitRate bit_rate;               ///< L1, resolved; inside a burst for kBurst.
+    Pattern pattern;
+    std::uint64_t packets = 0;  ///< Of the whole flow; 0: until the run ends.
+    Picoseconds start{};
+};
+
+/// The frames of one flow from one port: what a FrameTemplate is made of, one a shape in use.
+struct TemplateGroup {
+    std::uint32_t flow = 0;
+    std::array<std::optional<FrameSpec>, kShapeCount> shapes;
+};
+
+/// Who paces: a flow's packets from one host, going round that host's streams.
+struct SourcePlan {
+    std::uint32_t flow = 0;
+    std::uint32_t host = 0;
+    std::uint32_t port = 0;
+    std::uint32_t first_stream = 0, stream_count = 0;
+    std::uint64_t packets = 0;  ///< Its share of the flow's; 0: no limit.
+    bool limited = false;
+    Picoseconds start{};    ///< With its phase.
+    bool shuffled = false;  ///< Goes round its streams in a random fixed order.
+};
+
+/// One (flow, source host, destination host, QP).
+struct StreamPlan {
+    std::uint32_t flow = 0, source = 0;
+    std::uint32_t source_host = 0, destination_host = 0;
+    std::uint16_t template_group = 0;
+    std::uint32_t source_qp = 0, dest_qp = 0;
+    std::uint16_t source_port = 0;  ///< UDP.
+    Psn initial_psn;
+};
+
+struct Plan {
+    std::string name;
+    std::uint64_t seed = 1;
+    std::uint32_t run = 0;  ///< In every tag.
+    Picoseconds measure{};  ///< Departures due before this are sent.
+    Picoseconds drain{};    ///< Then the receivers listen on.
+    std::vector<PortPlan> ports;
+    std::vector<HostPlan> hosts;
+    std::vector<FlowPlan> flows;
+    std::vector<TemplateGroup> template_groups;
+    std::vector<SourcePlan> sources;
+    std::vector<StreamPlan> streams;
+
+    std::uint32_t receiving_port(const StreamPlan& stream) const {
+        return hosts[stream.destination_host].port;
+    }
+    std::uint32_t sending_port(const StreamPlan& stream) const {
+        return hosts[stream.source_host].port;
+    }
+};
+
+/// Message segmentation (IBTA Vol 1, 9.7.2): ONLY, or FIRST, MIDDLE..., LAST.
+struct SegmentCut {
+    Shape shape = Shape::kOnly;
+    std::uint16_t payload_bytes = 0;
+};
+/// The next packet of a message of `message_bytes` of which `left` are still to be sent.
+constexpr SegmentCut next_segment(std::uint64_t message_bytes, std::uint64_t left,
+                                  std::uint32_t path_mtu) {
+    if (message_bytes <= path_mtu) return {Shape::kOnly, std::uint16_t(message_bytes)};
+    if (left == message_bytes) return {Shape::kFirst, std::uint16_t(path_mtu)};
+    if (left > path_mtu) return {Shape::kMiddle, std::uint16_t(path_mtu)};
+    return {Shape::kLast, std::uint16_t(left)};
+}
+constexpr std::uint64_t packets_per_message(std::uint64_t message_bytes, std::uint32_t path_mtu) {
+    return message_bytes == 0 ? 1 : (message_bytes + path_mtu - 1) / path_mtu;
+}
+
+/// The run's mutable streams, in the plan's order, bound to their templates.
+class FrameTemplates {
+public:
+    explicit FrameTemplates(const Plan& plan);
+    const FrameTemplate& of(const Stream& stream, Shape shape) const noexcept {
+        return *templates_[stream.template_group * kShapeCount + std::size_t(shape)];
+    }
+    bool has(std::uint32_t group, Shape shape) const noexcept {
+        return templates_[group * kShapeCount + std::size_t(shape)].has_value();
+    }
+    const FrameTemplate& of(std::uint32_t group, Shape shape) const noexcept {
+        return *templates_[group * kShapeCount + std::size_t(shape)];
+    }
+
+private:
+    std::vector<std::optional<FrameTemplate>> templates_;
+};
+
+/// A line a stream, as the plan says, ICRC residues bound.
+std::vector<Stream> make_streams(const Plan& plan, const FrameTemplates& templates);
+
+/// Mean L1 bytes of a packet of this flow's messages, as a fraction: bytes of a message and its
+/// packets. For rates in frames per second and for what `check` prints.
+struct MessageCost {
+    std::uint64_t packets = 0;
+    std::uint64_t payload_bytes = 0, frame_bytes = 0, l1_bytes = 0;
+};
+MessageCost message_cost(const FlowPlan& flow, const FrameTemplates& templates,
+                         std::uint32_t group);
+
+}  // namespace rocegen

@@ -1,0 +1,71 @@
+#include "rocegen/traffic/plan.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace rocegen {
+
+FrameTemplates::FrameTemplates(const Plan& plan)
+    : templates_(plan.template_groups.size() * kShapeCount) {
+    for (std::size_t group = 0; group < plan.template_groups.size(); ++group) {
+        for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
+            const auto& spec = plan.template_groups[group].shapes[shape];
+            if (spec) templates_[group * kShapeCount + shape].emplace(*spec);
+        }
+    }
+}
+
+std::vector<Stream> make_streams(const Plan& plan, const FrameTemplates& templates) {
+    std::vector<Stream> streams(plan.streams.size());
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        const StreamPlan& from = plan.streams[i];
+        Stream& stream = streams[i];
+        const HostPlan& source = plan.hosts[from.source_host];
+        const HostPlan& destination = plan.hosts[from.destination_host];
+        stream.source_mac = source.mac;
+        stream.destination_mac = destination.mac;
+        const auto low = [](const IpAddress& ip) {
+            std::array<std::byte, 8> bytes{};
+            const std::size_t skip = ip.is_v4() ? 4 : 0;
+            for (std::size_t b = skip; b < 8; ++b) bytes[b] = std::byte(ip.bytes[8 + b]);
+            return bytes;
+        };
+        stream.source_ip_low = low(source.ip);
+        stream.destination_ip_low = low(destination.ip);
+        stream.source_port = Be<2>{from.source_port};
+        stream.dest_qp = Be<3>{from.dest_qp};
+        stream.template_group = from.template_group;
+        stream.psn = from.initial_psn;
+        const auto& shapes = plan.template_groups[from.template_group].shapes;
+        const auto any = std::find_if(shapes.begin(), shapes.end(),
+                                      [](const auto& spec) { return spec.has_value(); });
+        assert(any != shapes.end());
+        // The residue depends on the headers before the QP alone: any shape of the group gives it.
+        templates.of(from.template_group, Shape(any - shapes.begin())).bind(stream);
+    }
+    return streams;
+}
+
+MessageCost message_cost(const FlowPlan& flow, const FrameTemplates& templates,
+                         std::uint32_t group) {
+    MessageCost cost;
+    std::uint64_t left = flow.message_bytes;
+    const auto add = [&](const SegmentCut& cut, std::uint64_t times) {
+        const std::uint32_t frame = templates.of(group, cut.shape).frame_bytes(cut.payload_bytes);
+        cost.packets += times;
+        cost.payload_bytes += times * cut.payload_bytes;
+        cost.frame_bytes += times * frame;
+        cost.l1_bytes += times * l1_bytes(frame);
+        left -= times * cut.payload_bytes;
+    };
+    do {
+        const SegmentCut cut = next_segment(flow.message_bytes, left, flow.path_mtu);
+        // Middles are alike: count them in one step.
+        const std::uint64_t times =
+            cut.shape == Shape::kMiddle ? (left - 1) / flow.path_mtu : std::uint64_t{1};
+        add(cut, times);
+    } while (left > 0);
+    return cost;
+}
+
+}  // namespace rocegen
