@@ -1,0 +1,77 @@
+/// Accounts for every packet that arrived: per stream by tag and by PSN, per flow one-way delay, per
+/// port what was not ours. It eats Packets, wherever they come from.
+/// Thread: one owner; totals() may be read by others. Merged by collect() after the owner stopped.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "rocegen/analysis/sequence.h"
+#include "rocegen/base/histogram.h"
+#include "rocegen/traffic/plan.h"
+#include "rocegen/traffic/transmitter.h"
+#include "rocegen/wire/packet.h"
+
+namespace rocegen {
+
+/// What was received of one stream.
+struct StreamRx {
+    std::uint64_t frames = 0;       ///< Data packets, duplicates too.
+    std::uint64_t frame_bytes = 0;  ///< Without FCS.
+    std::uint64_t payload_bytes = 0;
+    std::uint64_t messages = 0;  ///< LAST and ONLY packets that were no duplicates.
+    std::uint64_t ecn_ce = 0, ect = 0;
+    std::uint64_t icrc_bad = 0, icrc_checked = 0;
+    std::uint64_t remarked = 0;  ///< Arrived with another DSCP than sent.
+    Picoseconds first{}, last{};
+    std::uint64_t delay_count = 0, delay_min_ns = 0, delay_max_ns = 0;
+    unsigned __int128 delay_sum_ns = 0;
+    SequenceTracker<32> by_tag;
+    SequenceTracker<24> by_psn;
+};
+
+class Analyzer {
+public:
+    /// Tracks all of the plan's streams. `icrc_every`: checks the ICRC of one frame in so many
+    /// (the caller does, see wants_icrc()); 0: none, 1: all.
+    explicit Analyzer(const Plan& plan, std::uint32_t icrc_every = 0);
+
+    /// Whether the next frame's ICRC is to be checked by parse().
+    bool wants_icrc() noexcept {
+        if (icrc_every_ == 0 || --icrc_countdown_ != 0) return false;
+        icrc_countdown_ = icrc_every_;
+        return true;
+    }
+    void on_packet(const Packet& packet) noexcept;
+
+    struct Totals {
+        std::array<Counter, kVerdictCount> frames;
+        Counter frame_bytes, data_frames;
+        /// RoCEv2 that is no stream of this run.
+        Counter foreign;
+    };
+    const Totals& totals() const noexcept { return totals_; }
+    std::span<const StreamRx> streams() const noexcept { return streams_; }
+    /// One-way delay by flow, ns.
+    std::span<const Histogram> delays() const noexcept { return delay_ns_; }
+    std::span<const std::uint64_t> malformed() const noexcept { return malformed_; }
+
+private:
+    /// Which stream a data packet belongs to: by its tag, else by destination address and QP.
+    std::uint32_t stream_of(const Packet& packet) const noexcept;
+    static constexpr std::uint32_t kNoStream = ~0u;
+
+    const Plan& plan_;
+    std::uint32_t icrc_every_, icrc_countdown_;
+    std::vector<StreamRx> streams_;
+    std::vector<Histogram> delay_ns_;
+    std::unordered_map<std::uint64_t, std::uint32_t>
+        by_qp_;  ///< Built once; looked up, never grown.
+    std::array<std::uint64_t, kMalformedCount> malformed_{};
+    Totals totals_;
+};
+
+}  // namespace rocegen

@@ -1,0 +1,122 @@
+/// What a run found: one plain value that text, JSON and expectations read. docs/metrics.md defines
+/// every number. A number that is not known is empty, never 0. Names follow Open Traffic
+/// Generator's RoCEv2 results where the thing is the same.
+/// Units: in the field names; frame bytes are without FCS unless "l2" or "l1" says otherwise.
+/// Thread: made and read by main.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rocegen/base/units.h"
+#include "rocegen/traffic/plan.h"
+
+namespace rocegen {
+
+/// A distribution in nanoseconds; empty when count is 0.
+struct Distribution {
+    std::uint64_t count = 0;
+    std::uint64_t min = 0, p50 = 0, p90 = 0, p99 = 0, p999 = 0, max = 0;
+    double mean = 0;
+};
+
+/// What both a stream and a flow count.
+struct Traffic {
+    std::uint64_t data_frames_tx = 0, data_frames_rx = 0;
+    std::uint64_t tx_bytes = 0, rx_bytes = 0;  ///< L2 with FCS.
+    std::uint64_t payload_bytes_rx = 0;
+    /// By tag, when the frames carry one.
+    struct Losses {
+        std::uint64_t lost = 0, reordered = 0, duplicated = 0, too_old = 0;
+    };
+    std::optional<Losses> by_tag;
+    Losses by_psn;
+    std::uint64_t message_tx = 0, message_complete_rx = 0;
+    std::uint64_t ecn_ce_rx = 0, ect_rx = 0, remarked_rx = 0;
+    std::uint64_t icrc_checked = 0, icrc_bad = 0;
+    std::optional<std::uint64_t> min_latency_ns, max_latency_ns;
+    std::optional<double> avg_latency_ns;
+    std::optional<Picoseconds> first_timestamp, last_timestamp;  ///< Of reception.
+
+    /// By tag where there is one, else by PSN.
+    const Losses& losses() const { return by_tag ? *by_tag : by_psn; }
+};
+
+struct StreamResult : Traffic {
+    std::uint32_t stream = 0;  ///< Index in the plan.
+    Psn first_psn, last_psn;   ///< Sent; meaningful when data_frames_tx > 0.
+    std::array<std::uint64_t, kShapeCount> shapes_tx{};  ///< Only, first, middle, last.
+    std::array<std::uint8_t, kShapeCount> opcodes{};
+};
+
+/// Mean rate between the first and the last frame, the last not counted; empty under two frames.
+struct Rates {
+    std::optional<double> l1_bits_per_sec, l2_bits_per_sec, frames_per_sec;
+};
+
+struct FlowResult : Traffic {
+    std::uint32_t flow = 0;
+    double wanted_l1_bits_per_sec = 0;  ///< Mean over all sources; a burst pattern's mean.
+    Rates tx, rx;
+    std::optional<double> rate_error;  ///< (achieved - wanted) / wanted, of L1.
+    Distribution latency_ns;
+    double goodput_bits_per_sec = 0;
+};
+
+/// What one port says of itself. Empty: its driver does not count that.
+struct PortResult {
+    std::string name, driver, device;
+    BitRate link_rate;
+    std::uint64_t tx_frames = 0, rx_frames = 0;  ///< Accepted by the port; polled from it.
+    std::optional<std::uint64_t> tx_errors, rx_missed, rx_no_buffer, rx_errors;
+    std::uint64_t pfc_rx = 0, global_pause_rx = 0, malformed_rx = 0, foreign_rx = 0, other_rx = 0;
+    std::vector<std::pair<std::string, std::uint64_t>> malformed_reasons;
+    std::array<Picoseconds, 8> paused{};  ///< Time each priority's schedule stood still.
+};
+
+/// The generator judges itself.
+struct GeneratorResult {
+    Distribution lateness_ns;  ///< Taken - due, of every departure.
+    std::uint64_t slips = 0;
+    Picoseconds slipped{};
+    std::uint64_t port_full = 0;  ///< Turns that could not send for want of room.
+    /// Live only: loop turns held up longer than 10 us, and what the machine did without load.
+    std::optional<std::uint64_t> gaps, gap_max_ns;
+    std::optional<double> noise_gaps_per_sec;
+    std::optional<std::uint64_t> noise_gap_max_ns;
+    bool on_plan = true;
+    std::vector<std::string> why_not;  ///< Sentences, when not on plan.
+};
+
+struct ExpectationResult {
+    std::string text;  ///< As the profile has it.
+    std::string expected, seen;
+    bool holds = false;
+    int line = 0;
+};
+
+struct Result {
+    std::string profile_name, testbed_kind;  ///< "dpdk", "emulated".
+    std::string testbed_name;
+    std::string clock;  ///< What the timestamps are of.
+    bool interrupted = false;
+    Picoseconds duration{};  ///< From start to the last departure's end or the plan's.
+    GeneratorResult generator;
+    std::vector<FlowResult> flows;
+    std::vector<StreamResult> streams;
+    std::vector<PortResult> ports;
+    std::vector<ExpectationResult> expectations;
+    std::vector<std::string> notes;  ///< What limits the numbers, in sentences.
+
+    bool holds() const {
+        for (const ExpectationResult& e : expectations) {
+            if (!e.holds) return false;
+        }
+        return true;
+    }
+};
+
+}  // namespace rocegen

@@ -1,0 +1,29 @@
+/// Merges what transmitters and analyzers counted into a Result. Thread: main, after all stopped.
+#pragma once
+
+#include <span>
+
+#include "rocegen/analysis/analyzer.h"
+#include "rocegen/analysis/result.h"
+#include "rocegen/traffic/transmitter.h"
+
+namespace rocegen {
+
+/// One transmitter and the port it sends on.
+struct TransmitterOf {
+    std::uint32_t port = 0;
+    const Transmitter* transmitter = nullptr;
+};
+/// One analyzer and the port it receives on.
+struct AnalyzerOf {
+    std::uint32_t port = 0;
+    const Analyzer* analyzer = nullptr;
+};
+
+/// Flows, streams, ports (what analyzers saw there) and the generator's lateness. The session adds
+/// what only it knows: names, port counters, gaps, verdict.
+Result collect(const Plan& plan, std::span<const Stream> streams,
+               std::span<const TransmitterOf> transmitters, std::span<const AnalyzerOf> analyzers,
+               Picoseconds end);
+
+}  // namespace rocegen

@@ -1,0 +1,119 @@
+/// The worker loop: one thread that receives from and sends to a list of ports (lanes), run to
+/// completion. It is the only code on the live path that reads a clock.
+/// Thread: run() on the worker's own; stats() may be read by others.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rocegen/analysis/analyzer.h"
+#include "rocegen/engine/pause_board.h"
+#include "rocegen/engine/port.h"
+#include "rocegen/traffic/transmitter.h"
+#include "rocegen/wire/parse.h"
+
+namespace rocegen {
+
+template <class C>
+concept Clock = requires(C c) {
+    { c.now() }
+    noexcept->std::same_as<Picoseconds>;
+};
+
+/// How well the loop itself kept up.
+struct alignas(64) WorkerStats {
+    /// A turn that began this long after the one before was held up: off the core, or by the port.
+    static constexpr Picoseconds kGap = std::chrono::duration_cast<Picoseconds>(10us);
+    Counter turns, gaps, gap_ns, port_full;
+    std::atomic<std::int64_t> gap_max_ns{0};
+    std::atomic<bool> sent_all{false};  ///< Nothing left to send, nothing in a backlog.
+};
+
+template <Port P, Clock C>
+class Worker {
+public:
+    /// One port (queue) as this worker serves it. Null: it does not send, or not receive, there.
+    struct Lane {
+        P* port = nullptr;
+        Transmitter* transmitter = nullptr;
+        Analyzer* analyzer = nullptr;
+        PauseBoard* board = nullptr;  ///< The port's; set wherever it sends or receives.
+        BitRate link_rate;
+    };
+
+    Worker(C clock, std::vector<Lane> lanes) : clock_(clock) {
+        for (const Lane& lane : lanes) lanes_.push_back({lane});
+    }
+
+    const WorkerStats& stats() const noexcept { return stats_; }
+
+    void run(const std::atomic<bool>& stop) noexcept {
+        Picoseconds last = clock_.now();
+        for (Served& lane : lanes_) {
+            if (lane.transmitter) lane.next_due = lane.transmitter->next_due();
+        }
+        while (!stop.load(std::memory_order_relaxed)) {
+            const Picoseconds now = clock_.now();  // the turn's only clock read
+            if (now - last > WorkerStats::kGap) note_gap(now - last);
+            last = now;
+            bool idle = true;
+            for (Served& lane : lanes_) {
+                if (lane.analyzer) receive(lane, now);
+                if (lane.transmitter) idle &= transmit(lane, now);
+            }
+            stats_.turns.add(1);
+            if (idle) stats_.sent_all.store(true, std::memory_order_release);
+        }
+    }
+
+private:
+    struct Served : Lane {
+        Picoseconds next_due = kNever;
+        std::uint32_t pauses_seen = 0;
+    };
+
+    void receive(Served& lane, Picoseconds now) noexcept {
+        lane.port->receive([&lane, now](std::span<const std::byte> frame) noexcept {
+            const ParseOptions options{.check_icrc = lane.analyzer->wants_icrc()};
+            const Packet packet = parse(frame, now, options);
+            if (packet.verdict == Verdict::kPfc)
+                lane.board->apply(packet.pause, lane.link_rate, now);
+            lane.analyzer->on_packet(packet);
+        });
+    }
+
+    /// Reserve, take what is due, put, flush. True when nothing is left to send.
+    bool transmit(Served& lane, Picoseconds now) noexcept {
+        Transmitter& transmitter = *lane.transmitter;
+        const std::uint32_t seen = lane.pauses_seen;
+        lane.board->update(transmitter, lane.pauses_seen, now);
+        if (seen != lane.pauses_seen) lane.next_due = transmitter.next_due();
+        if (lane.next_due <= now) {
+            const std::uint32_t room = lane.port->reserve(kBurst);
+            if (room == 0) stats_.port_full.add(1);
+            const std::uint32_t taken = transmitter.take(now, std::span(departures_).first(room));
+            for (std::uint32_t i = 0; i < taken; ++i) lane.port->put(departures_[i], now);
+            lane.next_due = transmitter.next_due();
+        }
+        lane.port->flush(transmitter.paused_mask(), now);
+        return lane.next_due == kNever && lane.port->backlog() == 0;
+    }
+
+    void note_gap(Picoseconds gap) noexcept {
+        stats_.gaps.add(1);
+        stats_.gap_ns.add(std::uint64_t(whole_ns(gap)));
+        if (whole_ns(gap) > stats_.gap_max_ns.load(std::memory_order_relaxed)) {
+            stats_.gap_max_ns.store(whole_ns(gap), std::memory_order_relaxed);
+        }
+    }
+
+    C clock_;
+    std::vector<Served> lanes_;
+    std::array<Departure, kBurst> departures_;
+    WorkerStats stats_;
+};
+
+}  // namespace rocegen
