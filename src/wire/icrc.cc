@@ -54,29 +54,54 @@ std::uint32_t raw(std::uint32_t state, std::span<const std::byte> data) noexcept
 
 }  // namespace crc32
 
-std::uint32_t icrc(std::span<const std::byte> datagram) noexcept {
-    constexpr std::size_t kLongest = sizeof(Ipv6Header) + sizeof(UdpHeader) + sizeof(Bth);
-    const bool v4 = std::to_integer<unsigned>(datagram[0]) >> 4 == 4;
-    const std::size_t ip_bytes = v4 ? sizeof(Ipv4Header) : sizeof(Ipv6Header);
-    const std::size_t headers = ip_bytes + sizeof(UdpHeader) + sizeof(Bth);
-    assert(datagram.size() >= headers);
+namespace {
 
-    constexpr std::byte kOnes{0xff};
-    std::array<std::byte, 8 + kLongest> masked;
+constexpr std::byte kOnes{0xff};
+
+/// The CRC of eight 0xFF bytes and a packet, the first `Headers` bytes of which `mask` changes.
+template <std::size_t Headers, class Mask>
+std::uint32_t masked_crc(std::span<const std::byte> packet, Mask mask) noexcept {
+    assert(packet.size() >= Headers);
+    std::array<std::byte, 8 + Headers> masked;
     std::memset(masked.data(), 0xff, 8);
-    std::byte* const ip = masked.data() + 8;
-    std::memcpy(ip, datagram.data(), headers);
-    if (v4) {
-        ip[1] = ip[8] = ip[10] = ip[11] = kOnes;  // TOS, TTL, header checksum
-    } else {
-        ip[0] |= std::byte{0x0f};  // traffic class and flow label
-        ip[1] = ip[2] = ip[3] = kOnes;
-        ip[7] = kOnes;  // hop limit
+    std::memcpy(masked.data() + 8, packet.data(), Headers);
+    mask(masked.data() + 8);
+    const std::uint32_t state = crc32::raw(0xffff'ffff, masked);
+    return ~crc32::raw(state, packet.subspan(Headers));
+}
+
+void mask_ipv6(std::byte* ip) {
+    ip[0] |= std::byte{0x0f};  // traffic class and flow label
+    ip[1] = ip[2] = ip[3] = kOnes;
+    ip[7] = kOnes;  // hop limit
+}
+
+void mask_udp_bth(std::byte* udp) {
+    udp[6] = udp[7] = kOnes;             // checksum
+    udp[sizeof(UdpHeader) + 4] = kOnes;  // FECN, BECN, reserved
+}
+
+}  // namespace
+
+std::uint32_t icrc(std::span<const std::byte> datagram) noexcept {
+    constexpr std::size_t kBehindIp = sizeof(UdpHeader) + sizeof(Bth);
+    if (std::to_integer<unsigned>(datagram[0]) >> 4 == 4) {
+        return masked_crc<sizeof(Ipv4Header) + kBehindIp>(datagram, [](std::byte* ip) {
+            ip[1] = ip[8] = ip[10] = ip[11] = kOnes;  // TOS, TTL, header checksum
+            mask_udp_bth(ip + sizeof(Ipv4Header));
+        });
     }
-    ip[ip_bytes + 6] = ip[ip_bytes + 7] = kOnes;   // UDP checksum
-    ip[ip_bytes + sizeof(UdpHeader) + 4] = kOnes;  // FECN, BECN, reserved
-    const std::uint32_t state = crc32::raw(0xffff'ffff, {masked.data(), 8 + headers});
-    return ~crc32::raw(state, datagram.subspan(headers));
+    return masked_crc<sizeof(Ipv6Header) + kBehindIp>(datagram, [](std::byte* ip) {
+        mask_ipv6(ip);
+        mask_udp_bth(ip + sizeof(Ipv6Header));
+    });
+}
+
+std::uint32_t icrc_v1(std::span<const std::byte> packet) noexcept {
+    return masked_crc<sizeof(Ipv6Header) + sizeof(Bth)>(packet, [](std::byte* grh) {
+        mask_ipv6(grh);
+        grh[sizeof(Ipv6Header) + 4] = kOnes;
+    });
 }
 
 }  // namespace rocegen

@@ -6,7 +6,7 @@ namespace rocegen {
 namespace {
 
 constexpr std::uint8_t extension_length(std::uint16_t extensions) {
-    constexpr std::array<std::uint8_t, 9> kLength{4, 4, 8, 16, 28, 4, 8, 4, 4};
+    constexpr std::array<std::uint8_t, 11> kLength{4, 4, 8, 16, 28, 4, 8, 4, 4, 4, 16};
     std::size_t sum = 0;
     for (std::size_t i = 0; i < kLength.size(); ++i) {
         if (extensions & 1u << i) sum += kLength[i];
@@ -54,6 +54,8 @@ constexpr auto kRows = std::to_array<Row>({
     {0x14, ROCEGEN_RC("FETCH_ADD"), kHasAtomicEth, kOnly, kNone},
     {0x16, ROCEGEN_RC("SEND_LAST_INVALIDATE"), kHasIeth, kLast, kSome},
     {0x17, ROCEGEN_RC("SEND_ONLY_INVALIDATE"), kHasIeth, kOnly, kAny},
+    {0x1c, ROCEGEN_RC("FLUSH"), kHasFeth | kHasReth, kOnly, kNone},
+    {0x1d, ROCEGEN_RC("ATOMIC_WRITE"), kHasReth, kOnly, kEight},
 });
 #undef ROCEGEN_RC
 #undef ROCEGEN_RC_UC
@@ -67,7 +69,7 @@ constexpr std::array<OpcodeInfo, 256> make_table() {
                          payload, response,   extension_length(extensions)};
     };
     for (const Row& row : kRows) {
-        // A responder's XRC packet carries no XRCETH (IBTA Vol 1, Annex A14).
+        // A responder's XRC packet carries no XRCETH.
         const auto xrc = std::uint16_t(row.extensions | (row.response ? 0 : kHasXrceth));
         add(row.operation, row.names[0], row.extensions, row.segment, row.payload, row.response);
         add(0x20u + row.operation, row.names[1], row.extensions, row.segment, row.payload, false);
@@ -75,7 +77,7 @@ constexpr std::array<OpcodeInfo, 256> make_table() {
     }
     add(0x64, "UD_SEND_ONLY", kHasDeth, kOnly, kAny, false);
     add(0x65, "UD_SEND_ONLY_IMM", kHasDeth | kHasImmDt, kOnly, kAny, false);
-    add(0x81, "CNP", 0, kOnly, kCnpZeros, false);
+    add(0x81, "CNP", kHasReserved, kOnly, kNone, false);
     return table;
 }
 

@@ -2,206 +2,274 @@
 
 #include <algorithm>
 
-#include "rocegen/wire/headers.h"
+#include "rocegen/wire/checksum.h"
 #include "rocegen/wire/icrc.h"
-#include "rocegen/wire/opcode.h"
+#include "wire/reader.h"
 
 namespace rocegen {
 namespace {
-
-/// The bytes still to be read. take() only moves when the header is there whole.
-class Reader {
-public:
-    explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
-    template <class T>
-    bool take(T& header) {
-        if (left_.size() < sizeof(T)) return false;
-        header = load<T>(left_.data());
-        left_ = left_.subspan(sizeof(T));
-        return true;
-    }
-    std::span<const std::byte> left() const { return left_; }
-    void limit(std::size_t bytes) { left_ = left_.first(std::min(bytes, left_.size())); }
-
-private:
-    std::span<const std::byte> left_;
-};
-
-void malformed(Packet& packet, Malformed reason) {
-    packet.verdict = Verdict::kMalformed;
-    packet.reason = reason;
-}
 
 constexpr bool is_vlan(std::uint16_t type) {
     return type == kEtherVlan || type == kEtherQinq || type == kEtherQinqOld;
 }
 
-bool read_extensions(Reader& reader, const OpcodeInfo& opcode, Roce& roce) {
-    const auto word = [&reader](std::uint32_t& into, std::uint32_t mask) {
-        Word header;
-        if (!reader.take(header)) return false;
-        into = std::uint32_t(header.value.host()) & mask;
-        return true;
-    };
-    if (opcode.extensions & kHasXrceth && !word(roce.xrc_srq, 0xff'ffff)) return false;
-    if (opcode.extensions & kHasDeth) {
-        Deth deth;
-        if (!reader.take(deth)) return false;
-        roce.queue_key = std::uint32_t(deth.queue_key.host());
-        roce.source_qp = std::uint32_t(deth.source_qp.host());
-    }
-    if (opcode.extensions & kHasReth) {
-        Reth reth;
-        if (!reader.take(reth)) return false;
-        roce.virtual_address = reth.virtual_address.host();
-        roce.remote_key = std::uint32_t(reth.remote_key.host());
-        roce.dma_bytes = std::uint32_t(reth.dma_bytes.host());
-    }
-    if (opcode.extensions & kHasAtomicEth) {
-        AtomicEth atomic;
-        if (!reader.take(atomic)) return false;
-        roce.virtual_address = atomic.virtual_address.host();
-        roce.remote_key = std::uint32_t(atomic.remote_key.host());
-        roce.swap_or_add = atomic.swap_or_add.host();
-        roce.compare = atomic.compare.host();
-    }
-    if (opcode.extensions & kHasAeth) {
-        Aeth aeth;
-        if (!reader.take(aeth)) return false;
-        roce.syndrome = aeth.syndrome;
-        roce.msn = std::uint32_t(aeth.msn.host());
-    }
-    if (opcode.extensions & kHasAtomicAckEth) {
-        Be<8> original;
-        if (!reader.take(original)) return false;
-        roce.swap_or_add = original.host();
-    }
-    if (opcode.extensions & kHasImmDt && !word(roce.immediate, ~0u)) return false;
-    if (opcode.extensions & kHasIeth && !word(roce.remote_key, ~0u)) return false;
-    return true;
+ChecksumVerdict good_if(bool right) {
+    return right ? ChecksumVerdict::kGood : ChecksumVerdict::kBad;
 }
 
-bool payload_fits(PayloadRule rule, std::size_t bytes) {
-    switch (rule) {
-        case PayloadRule::kNone:
-            return bytes == 0;
-        case PayloadRule::kAny:
-            return true;
-        case PayloadRule::kSome:
-        case PayloadRule::kFull:
-            return bytes > 0;  // the path MTU is not in the frame
-        case PayloadRule::kCnpZeros:
-            return bytes == 16;
-    }
-    return false;
-}
+/// One frame's way through parse().
+class Parser {
+public:
+    Parser(std::span<const std::byte> frame, Packet& packet, const ParseOptions& options)
+        : frame_(frame),
+          packet_(packet),
+          options_(options),
+          reader_(frame),
+          missing_(packet.frame_bytes - frame.size()) {}
 
-/// From the BTH on. `bytes` is the UDP payload's length as its header says, `cut` what of it the
-/// capture lacks.
-void read_roce(Packet& packet, Reader reader, std::size_t bytes, std::size_t cut) {
-    Bth bth;
-    if (!reader.take(bth)) return malformed(packet, Malformed::kShortBth);
-    Roce& roce = packet.roce;
-    roce.opcode = bth.opcode;
-    roce.pad_bytes = bth.flags >> 4 & 3;
-    roce.solicited = bth.flags & kBthSolicited;
-    roce.mig_req = bth.flags & kBthMigReq;
-    roce.fecn = bth.ecn & kBthFecn;
-    roce.becn = bth.ecn & kBthBecn;
-    roce.ack_req = bth.ack_req & kBthAckReq;
-    roce.pkey = std::uint16_t(bth.pkey.host());
-    roce.dest_qp = std::uint32_t(bth.dest_qp.host());
-    roce.psn = Psn{std::uint32_t(bth.psn.host())};
-    if (bth.flags & 0x0f) return malformed(packet, Malformed::kTransportVersion);
-    const OpcodeInfo& opcode = info(bth.opcode);
-    if (opcode.name.empty()) return malformed(packet, Malformed::kUnknownOpcode);
-    const std::size_t headers = sizeof(Bth) + opcode.extension_bytes;
-    if (bytes < headers) return malformed(packet, Malformed::kShortExtension);
-    if (bytes < headers + 4) return malformed(packet, Malformed::kShortIcrc);
-    if (!read_extensions(reader, opcode, roce))
-        return malformed(packet, Malformed::kShortExtension);
-    const std::size_t padded = bytes - headers - 4;
-    if (padded < roce.pad_bytes || padded % 4 != 0) return malformed(packet, Malformed::kPadCount);
-    packet.payload_bytes = std::uint16_t(padded - roce.pad_bytes);
-    if (!payload_fits(opcode.payload, packet.payload_bytes)) {
-        return malformed(packet, Malformed::kPayloadLength);
-    }
-    packet.verdict = Verdict::kRoce;
+    void ethernet();
 
-    TagHeader tag;
-    if (packet.payload_bytes < kTagBytes || opcode.payload == PayloadRule::kCnpZeros) return;
-    if (cut > 4 + roce.pad_bytes + packet.payload_bytes - kTagBytes || !reader.take(tag)) return;
-    if (tag.magic.host() != kTagMagic) return;
-    packet.tagged = true;
-    packet.tag = {std::uint32_t(tag.stream.host()), std::uint32_t(tag.sequence.host()),
-                  std::uint32_t(tag.run.host()), tag.sent_ns.host()};
-}
+private:
+    void fail(Malformed reason) { malformed(packet_, reason); }
+    void mac_control();
+    void arp();
+    void roce_v1();
+    void ipv4();
+    void ipv6();
+    /// Behind an IP header that says `bytes` follow.
+    void upper(std::size_t bytes);
+    void udp();
+    void tcp();
+    void icmp_v6();
+    void check_upper(std::uint8_t protocol, std::size_t bytes);
+    void check_icrc(std::size_t bytes,
+                    std::uint32_t (*compute)(std::span<const std::byte>) noexcept);
 
-void read_mac_control(Packet& packet, Reader reader) {
-    PfcHeader header;
-    Be<2> opcode, quanta;
-    if (reader.left().size() >= 2 && load<Be<2>>(reader.left().data()).host() == kMacControlPfc) {
-        if (!reader.take(header)) return malformed(packet, Malformed::kShortPause);
-        packet.pause.class_enable_vector = std::uint16_t(header.class_enable_vector.host());
-        for (std::size_t i = 0; i < 8; ++i) {
-            packet.pause.quanta[i] = std::uint16_t(header.quanta[i].host());
-        }
-        packet.verdict = Verdict::kPfc;
-        return;
-    }
-    if (!reader.take(opcode)) return malformed(packet, Malformed::kShortPause);
-    if (opcode.host() != kMacControlPause) return malformed(packet, Malformed::kPauseOpcode);
-    if (!reader.take(quanta)) return malformed(packet, Malformed::kShortPause);
-    packet.pause.quanta[0] = std::uint16_t(quanta.host());
-    packet.verdict = Verdict::kGlobalPause;
-}
+    std::span<const std::byte> frame_;
+    Packet& packet_;
+    const ParseOptions& options_;
+    Reader reader_;
+    std::size_t missing_;  ///< Bytes on the wire that the capture lacks.
 
-/// What stands behind an IP header: its protocol, and how many bytes the header says follow.
-struct IpPayload {
-    std::uint8_t protocol = 0;
-    std::size_t bytes = 0;
-    bool options = false, fragment = false;
+    std::span<const std::byte> datagram_;  ///< From the IP header or GRH on, trailer included.
+    std::size_t ip_header_ = 0;
+    std::size_t upper_bytes_ = 0;  ///< Behind the IP header, by its length field.
+    bool ip_options_ = false, fragment_ = false, first_fragment_ = true;
 };
 
-bool read_ipv4(Packet& packet, Reader& reader, IpPayload& next) {
-    Ipv4Header ip;
-    if (!reader.take(ip)) return malformed(packet, Malformed::kShortIp), false;
-    const std::size_t header = (ip.version_ihl & 0x0fu) * 4;
-    if (ip.version_ihl >> 4 != 4 || header < sizeof ip) {
-        return malformed(packet, Malformed::kIpHeader), false;
+void Parser::ethernet() {
+    EthernetHeader ethernet;
+    if (!reader_.take(ethernet)) return fail(Malformed::kShortEthernet);
+    packet_.destination_mac = ethernet.destination;
+    packet_.source_mac = ethernet.source;
+    packet_.ether_type = std::uint16_t(ethernet.type.host());
+    for (std::size_t i = 0; is_vlan(packet_.ether_type) && i < packet_.vlans.size(); ++i) {
+        VlanTag tag;
+        if (!reader_.take(tag)) return fail(Malformed::kShortVlan);
+        const auto tci = std::uint16_t(tag.tci.host());
+        packet_.vlans[i] = {packet_.ether_type, std::uint16_t(tci & 0xfff), std::uint8_t(tci >> 13),
+                            bool(tci & 0x1000)};
+        packet_.ether_type = std::uint16_t(tag.type.host());
     }
-    packet.ip_version = 4;
-    packet.dscp = ip.tos >> 2;
-    packet.ecn = ip.tos & 3;
-    packet.ttl = ip.ttl;
-    packet.source_ip = IpAddress::v4(std::uint32_t(ip.source.host()));
-    packet.destination_ip = IpAddress::v4(std::uint32_t(ip.destination.host()));
-    if (ip.total_bytes.host() < header) return malformed(packet, Malformed::kIpLength), false;
-    next.protocol = ip.protocol;
-    next.bytes = ip.total_bytes.host() - header;
-    next.options = header != sizeof ip;
-    next.fragment = ip.fragment.host() & 0x3fff;
-    std::array<std::byte, 4> option_word;
-    for (std::size_t i = sizeof ip; i < header; i += 4) {
-        if (!reader.take(option_word)) return malformed(packet, Malformed::kShortIp), false;
+    datagram_ = reader_.left();
+    switch (packet_.ether_type) {
+        case kEtherIpv4:
+            return ipv4();
+        case kEtherIpv6:
+            return ipv6();
+        case kEtherMacControl:
+            return mac_control();
+        case kEtherArp:
+            return arp();
+        case kEtherRoceV1:
+            return roce_v1();
+        case kEtherLldp:
+            packet_.verdict = Verdict::kLldp;
+            return;
+        default:
+            return;
     }
-    return true;
 }
 
-bool read_ipv6(Packet& packet, Reader& reader, IpPayload& next) {
+void Parser::mac_control() {
+    Be<2> opcode;
+    if (!reader_.take(opcode)) return fail(Malformed::kShortPause);
+    if (opcode.host() == kMacControlPfc) {
+        PfcHeader header;
+        Reader whole{datagram_};
+        if (!whole.take(header)) return fail(Malformed::kShortPause);
+        packet_.pause.class_enable_vector = std::uint16_t(header.class_enable_vector.host());
+        for (std::size_t i = 0; i < 8; ++i) {
+            packet_.pause.quanta[i] = std::uint16_t(header.quanta[i].host());
+        }
+        packet_.verdict = Verdict::kPfc;
+    } else if (opcode.host() == kMacControlPause) {
+        Be<2> quanta;
+        if (!reader_.take(quanta)) return fail(Malformed::kShortPause);
+        packet_.pause.quanta[0] = std::uint16_t(quanta.host());
+        packet_.verdict = Verdict::kGlobalPause;
+    } else {
+        return fail(Malformed::kPauseOpcode);
+    }
+    if (frame_.size() > kPausePaddingAt) read_tag(packet_, frame_.subspan(kPausePaddingAt));
+}
+
+void Parser::arp() {
+    ArpHeader header;
+    if (!reader_.take(header)) return fail(Malformed::kShortArp);
+    packet_.verdict = Verdict::kArp;
+    if (header.protocol.host() != kEtherIpv4) return;
+    packet_.source_ip = IpAddress::v4(std::uint32_t(header.sender_ip.host()));
+    packet_.destination_ip = IpAddress::v4(std::uint32_t(header.target_ip.host()));
+}
+
+void Parser::roce_v1() {
+    Ipv6Header grh;
+    if (!reader_.take(grh)) return fail(Malformed::kShortGrh);
+    const auto word = std::uint32_t(grh.version_class_label.host());
+    if (word >> 28 != 6 || grh.next_header != kGrhBth) return fail(Malformed::kGrh);
+    packet_.dscp = std::uint8_t(word >> 22 & 0x3f);
+    packet_.ecn = std::uint8_t(word >> 20 & 3);
+    packet_.flow_label = word & 0xf'ffff;
+    packet_.ttl = grh.hop_limit;
+    packet_.source_ip.bytes = grh.source;
+    packet_.destination_ip.bytes = grh.destination;
+    ip_header_ = sizeof grh;
+    upper_bytes_ = grh.payload_bytes.host();
+    if (upper_bytes_ > reader_.left().size() + missing_) return fail(Malformed::kIpLength);
+    reader_.limit(upper_bytes_);
+    read_roce(packet_, reader_, upper_bytes_, Verdict::kRoceV1);
+    if (packet_.verdict == Verdict::kRoceV1) check_icrc(upper_bytes_, icrc_v1);
+}
+
+void Parser::ipv4() {
+    Ipv4Header ip;
+    if (!reader_.take(ip)) return fail(Malformed::kShortIp);
+    ip_header_ = (ip.version_ihl & 0x0fu) * 4;
+    if (ip.version_ihl >> 4 != 4 || ip_header_ < sizeof ip) return fail(Malformed::kIpHeader);
+    packet_.ip_version = 4;
+    packet_.ip_protocol = ip.protocol;
+    packet_.dscp = ip.tos >> 2;
+    packet_.ecn = ip.tos & 3;
+    packet_.ttl = ip.ttl;
+    packet_.ip_id = std::uint16_t(ip.id.host());
+    packet_.source_ip = IpAddress::v4(std::uint32_t(ip.source.host()));
+    packet_.destination_ip = IpAddress::v4(std::uint32_t(ip.destination.host()));
+    if (ip.total_bytes.host() < ip_header_) return fail(Malformed::kIpLength);
+    if (!reader_.skip(ip_header_ - sizeof ip)) return fail(Malformed::kShortIp);
+    if (options_.check_checksums) {
+        packet_.ip_checksum = good_if(fold_sum(ones_sum(datagram_.first(ip_header_))) == 0xffff);
+    }
+    ip_options_ = ip_header_ != sizeof ip;
+    fragment_ = ip.fragment.host() & 0x3fff;
+    first_fragment_ = (ip.fragment.host() & 0x1fff) == 0;
+    upper(ip.total_bytes.host() - ip_header_);
+}
+
+void Parser::ipv6() {
     Ipv6Header ip;
-    if (!reader.take(ip)) return malformed(packet, Malformed::kShortIp), false;
+    if (!reader_.take(ip)) return fail(Malformed::kShortIp);
     const auto word = std::uint32_t(ip.version_class_label.host());
-    if (word >> 28 != 6) return malformed(packet, Malformed::kIpHeader), false;
-    packet.ip_version = 6;
-    packet.dscp = std::uint8_t(word >> 22 & 0x3f);
-    packet.ecn = std::uint8_t(word >> 20 & 3);
-    packet.ttl = ip.hop_limit;
-    packet.source_ip.bytes = ip.source;
-    packet.destination_ip.bytes = ip.destination;
-    next.protocol = ip.next_header;
-    next.bytes = ip.payload_bytes.host();
-    return true;
+    if (word >> 28 != 6) return fail(Malformed::kIpHeader);
+    ip_header_ = sizeof ip;
+    packet_.ip_version = 6;
+    packet_.ip_protocol = ip.next_header;
+    packet_.dscp = std::uint8_t(word >> 22 & 0x3f);
+    packet_.ecn = std::uint8_t(word >> 20 & 3);
+    packet_.flow_label = word & 0xf'ffff;
+    packet_.ttl = ip.hop_limit;
+    packet_.source_ip.bytes = ip.source;
+    packet_.destination_ip.bytes = ip.destination;
+    upper(ip.payload_bytes.host());
+}
+
+void Parser::upper(std::size_t bytes) {
+    if (bytes > reader_.left().size() + missing_) return fail(Malformed::kIpLength);
+    upper_bytes_ = bytes;
+    reader_.limit(bytes);  // behind it: a trailer
+    if (!first_fragment_) return;
+    if (packet_.ip_protocol == kIpUdp) return udp();
+    if (fragment_) return;
+    if (packet_.ip_protocol == kIpTcp) return tcp();
+    if (packet_.ip_protocol == kIpIcmpV6 && packet_.ip_version == 6) return icmp_v6();
+}
+
+void Parser::udp() {
+    UdpHeader udp;
+    if (!reader_.take(udp)) return fail(Malformed::kShortUdp);
+    packet_.source_port = std::uint16_t(udp.source_port.host());
+    packet_.destination_port = std::uint16_t(udp.destination_port.host());
+    const bool roce = packet_.destination_port == kRoceUdpPort;
+    if (fragment_) return roce ? fail(Malformed::kFragment) : void();
+    const std::size_t bytes = udp.bytes.host();
+    if (bytes < sizeof udp || bytes > upper_bytes_ || (roce && bytes != upper_bytes_)) {
+        return fail(Malformed::kUdpLength);
+    }
+    if (options_.check_checksums) {
+        if (udp.checksum.host() == 0) {
+            packet_.checksum = ChecksumVerdict::kZero;
+        } else {
+            check_upper(kIpUdp, bytes);
+        }
+    }
+    if (!roce) {
+        packet_.payload_bytes = std::uint16_t(bytes - sizeof udp);
+        packet_.verdict = Verdict::kUdp;
+        reader_.limit(packet_.payload_bytes);
+        return read_tag(packet_, reader_.left());
+    }
+    if (ip_options_) return fail(Malformed::kIpOptions);
+    read_roce(packet_, reader_, bytes - sizeof udp, Verdict::kRoce);
+    if (packet_.verdict == Verdict::kRoce) check_icrc(bytes, icrc);
+}
+
+void Parser::tcp() {
+    TcpHeader tcp;
+    if (!reader_.take(tcp)) return fail(Malformed::kShortTcp);
+    packet_.source_port = std::uint16_t(tcp.source_port.host());
+    packet_.destination_port = std::uint16_t(tcp.destination_port.host());
+    const std::size_t header = (tcp.offset >> 4) * 4u;
+    if (header < sizeof tcp || header > upper_bytes_) return fail(Malformed::kTcpHeader);
+    packet_.tcp = {.sequence = std::uint32_t(tcp.sequence.host()),
+                   .acknowledgement = std::uint32_t(tcp.acknowledgement.host()),
+                   .window = std::uint16_t(tcp.window.host()),
+                   .flags = tcp.flags,
+                   .header_bytes = std::uint8_t(header)};
+    packet_.payload_bytes = std::uint16_t(upper_bytes_ - header);
+    packet_.verdict = Verdict::kTcp;
+    if (options_.check_checksums) check_upper(kIpTcp, upper_bytes_);
+    if (reader_.skip(header - sizeof tcp)) read_tag(packet_, reader_.left());
+}
+
+void Parser::icmp_v6() {
+    if (reader_.left().empty()) return;
+    const auto type = std::to_integer<unsigned>(reader_.left()[0]);
+    if (type != kNeighborSolicitation && type != kNeighborAdvertisement) return;
+    if (upper_bytes_ < sizeof(NeighborHeader)) return fail(Malformed::kShortNeighbor);
+    packet_.verdict = Verdict::kNeighbor;
+    if (options_.check_checksums) check_upper(kIpIcmpV6, upper_bytes_);
+}
+
+/// The sum over pseudo header and `bytes` behind the IP header, where they were captured.
+void Parser::check_upper(std::uint8_t protocol, std::size_t bytes) {
+    if (datagram_.size() < ip_header_ + bytes) return;
+    const std::size_t addresses = packet_.ip_version == 4 ? 8 : 32;
+    const std::size_t at =
+        packet_.ip_version == 4 ? offsetof(Ipv4Header, source) : offsetof(Ipv6Header, source);
+    const std::uint64_t sum = ones_sum(datagram_.subspan(at, addresses)) +
+                              ones_sum(datagram_.subspan(ip_header_, bytes)) +
+                              pseudo_sum(std::uint32_t(bytes), protocol);
+    packet_.checksum = good_if(fold_sum(sum) == 0xffff);
+}
+
+/// `bytes` behind the IP header or GRH end with the ICRC.
+void Parser::check_icrc(std::size_t bytes,
+                        std::uint32_t (*compute)(std::span<const std::byte>) noexcept) {
+    if (!options_.check_icrc || datagram_.size() < ip_header_ + bytes) return;
+    const std::size_t covered = ip_header_ + bytes - kIcrcBytes;
+    const auto stands = load<std::uint32_t>(datagram_.data() + covered);
+    packet_.icrc =
+        compute(datagram_.first(covered)) == stands ? IcrcVerdict::kGood : IcrcVerdict::kBad;
 }
 
 }  // namespace
@@ -210,84 +278,7 @@ Packet parse(std::span<const std::byte> frame, Picoseconds when, ParseOptions op
     Packet packet;
     packet.when = when;
     packet.frame_bytes = std::max(std::uint32_t(frame.size()), options.wire_bytes);
-    const std::size_t missing = packet.frame_bytes - frame.size();
-    Reader reader{frame};
-    EthernetHeader ethernet;
-    if (!reader.take(ethernet)) {
-        malformed(packet, Malformed::kShortEthernet);
-        return packet;
-    }
-    packet.destination_mac = ethernet.destination;
-    packet.source_mac = ethernet.source;
-    packet.ether_type = std::uint16_t(ethernet.type.host());
-    for (std::size_t i = 0; is_vlan(packet.ether_type) && i < packet.vlans.size(); ++i) {
-        VlanTag tag;
-        if (!reader.take(tag)) {
-            malformed(packet, Malformed::kShortVlan);
-            return packet;
-        }
-        const auto tci = std::uint16_t(tag.tci.host());
-        packet.vlans[i] = {packet.ether_type, std::uint16_t(tci & 0xfff), std::uint8_t(tci >> 13),
-                           bool(tci & 0x1000)};
-        packet.ether_type = std::uint16_t(tag.type.host());
-    }
-    if (packet.ether_type == kEtherMacControl) {
-        read_mac_control(packet, reader);
-        return packet;
-    }
-    const bool v4 = packet.ether_type == kEtherIpv4;
-    if (!v4 && packet.ether_type != kEtherIpv6) return packet;
-
-    const std::span<const std::byte> datagram = reader.left();
-    IpPayload ip;
-    if (!(v4 ? read_ipv4(packet, reader, ip) : read_ipv6(packet, reader, ip))) return packet;
-    if (ip.bytes > reader.left().size() + missing) {
-        malformed(packet, Malformed::kIpLength);
-        return packet;
-    }
-    const std::size_t ip_header = datagram.size() - reader.left().size();
-    reader.limit(ip.bytes);  // behind it: a trailer
-    const std::size_t cut = ip.bytes - reader.left().size();
-    if (ip.protocol == kIpTcp && !ip.fragment) {
-        TcpHeader tcp;
-        if (!reader.take(tcp)) {
-            malformed(packet, Malformed::kShortTcp);
-            return packet;
-        }
-        packet.source_port = std::uint16_t(tcp.source_port.host());
-        packet.destination_port = std::uint16_t(tcp.destination_port.host());
-        packet.verdict = Verdict::kTcp;
-        return packet;
-    }
-    if (ip.protocol != kIpUdp) return packet;
-    if (ip.fragment) {
-        malformed(packet, Malformed::kFragment);
-        return packet;
-    }
-    UdpHeader udp;
-    if (!reader.take(udp)) {
-        malformed(packet, Malformed::kShortUdp);
-        return packet;
-    }
-    packet.source_port = std::uint16_t(udp.source_port.host());
-    packet.destination_port = std::uint16_t(udp.destination_port.host());
-    if (packet.destination_port != kRoceUdpPort) return packet;
-    if (udp.bytes.host() != ip.bytes) {
-        malformed(packet, Malformed::kUdpLength);
-        return packet;
-    }
-    if (ip.options) {
-        malformed(packet, Malformed::kIpOptions);
-        return packet;
-    }
-    read_roce(packet, reader, ip.bytes - sizeof udp, cut);
-    if (options.check_icrc && packet.verdict == Verdict::kRoce && cut == 0) {
-        const std::size_t covered = ip_header + ip.bytes - 4;
-        std::uint32_t stands;
-        std::memcpy(&stands, datagram.data() + covered, 4);
-        packet.icrc =
-            icrc(datagram.first(covered)) == stands ? IcrcVerdict::kGood : IcrcVerdict::kBad;
-    }
+    Parser{frame, packet, options}.ethernet();
     return packet;
 }
 

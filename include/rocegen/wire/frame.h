@@ -12,6 +12,7 @@
 
 #include "rocegen/base/psn.h"
 #include "rocegen/base/units.h"
+#include "rocegen/wire/frame_spec.h"
 #include "rocegen/wire/headers.h"
 #include "rocegen/wire/packet.h"
 
@@ -26,7 +27,10 @@ struct Departure {
     Picoseconds due{};           ///< Planned time since the run's start.
     std::uint32_t stream = 0;    ///< Index into the run's streams.
     std::uint32_t sequence = 0;  ///< The stream's packets from 0, wraps.
-    Psn psn{};
+    union {
+        Psn psn{};
+        std::uint32_t tcp_sequence;  ///< In its place for TCP: of the segment's first byte.
+    };
     std::uint16_t payload_bytes = 0;
     std::uint8_t priority = 0;
     Shape shape = Shape::kOnly;
@@ -44,37 +48,15 @@ struct alignas(64) Stream {
     Be<3> dest_qp;
     std::uint16_t template_group = 0;  ///< Index into the run's template groups.
 
-    Psn psn;                               ///< Of the next packet.
+    union {
+        Psn psn{};                   ///< Of the next packet.
+        std::uint32_t tcp_sequence;  ///< In its place for TCP: of the next byte.
+    };
     std::uint32_t message_bytes_left = 0;  ///< Of the message under way; 0: the next begins.
     std::uint64_t frames = 0;              ///< Taken so far; the low 32 bits are the sequence.
     std::uint64_t frame_bytes = 0;         ///< Sum of what was taken, without FCS.
 };
 static_assert(sizeof(Stream) == 64);
-
-enum class IcrcMode : std::uint8_t { kGood, kBad, kZero };
-
-/// The fixed part of the frames of one (flow, shape). RoCEv2.
-struct FrameSpec {
-    IpAddress source_ip, destination_ip;  ///< Family, and the upper halves of IPv6.
-    std::uint8_t dscp = 0, ecn = kNotEct, ttl = 64;
-    std::uint16_t ip_id = 0;       ///< IPv4; DF is set.
-    std::uint32_t flow_label = 0;  ///< IPv6.
-    std::uint8_t opcode = 0;
-    bool solicited = false, mig_req = false, ack_req = false, fecn = false, becn = false;
-    std::uint16_t pkey = 0xffff;
-    std::uint64_t virtual_address = 0;  ///< RETH, where the opcode has one; likewise below.
-    std::uint32_t remote_key = 0, dma_bytes = 0;
-    std::uint8_t syndrome = 0x1f;  ///< AETH.
-    std::uint32_t msn = 0;
-    /// Payload lengths this shape may have, both inclusive.
-    std::uint16_t payload_bytes_min = 0, payload_bytes_max = 0;
-    bool tag = true;        ///< Where the payload has room for it.
-    std::uint32_t run = 0;  ///< The tag's run.
-    IcrcMode icrc = IcrcMode::kGood;
-};
-
-/// Frame length without FCS of a RoCEv2 packet over IPv4 or IPv6, untagged.
-std::uint32_t roce_frame_bytes(std::uint8_t opcode, bool v6, std::uint32_t payload_bytes);
 
 class FrameTemplate {
 public:
@@ -89,7 +71,7 @@ public:
     std::uint32_t header_bytes() const noexcept { return header_bytes_; }
     /// Frame length without FCS.
     std::uint32_t frame_bytes(std::uint32_t payload_bytes) const noexcept {
-        return header_bytes_ + payload_bytes + (-payload_bytes & 3u) + 4;
+        return header_bytes_ + payload_bytes + (-payload_bytes & pad_mask_) + icrc_bytes_;
     }
 
     /// Writes headers, tag, pad and ICRC around `payload`, which holds payload_pattern() already:
@@ -99,7 +81,7 @@ public:
     /// same buffer is the caller's to restore.
     void write(std::byte* payload, const Stream& stream, const Departure& departure,
                Picoseconds now) const noexcept;
-    /// What parse(frame, when, {.check_icrc = true}) reads of the same frame, `when` being `now`.
+    /// What parse(frame, when, kCheckAll) reads of the same frame, `when` being `now`.
     Packet digest(const Stream& stream, const Departure& departure, Picoseconds now) const noexcept;
 
     /// Fills `stream.icrc_residue` from its addresses, port and QP. Call it after setting those.
@@ -111,6 +93,9 @@ public:
     static bool has_carryless_multiply() noexcept;
 
 private:
+    /// How write() goes: one well-predicted switch.
+    enum class Path : std::uint8_t { kRoceClmul, kRocePortable, kTcp, kUdp, kPause };
+
     /// What depends on the payload length.
     struct Length {
         std::uint32_t icrc_base = 0;     ///< ICRC with all changing words 0.
@@ -118,41 +103,59 @@ private:
         std::uint32_t shift_psn = 0;
         std::array<std::uint32_t, 3> shift_tag{};
         Be<2> ip_bytes, udp_bytes;
-        std::uint16_t ip_checksum = 0;  ///< One's complement sum of the fixed words, folded.
-        bool tag = false;
-        std::uint8_t pad_bytes = 0;
+        /// One's complement sums of the fixed words, folded: IPv4 header; UDP or TCP with its pseudo
+        /// header.
+        std::uint16_t ip_sum = 0, checksum_sum = 0;
     };
+    static_assert(sizeof(Length) == 32);
 
-    /// The words of a packet that move its ICRC: the stream's residue, and bytes as they stand on
-    /// the wire (read little-endian, so the first bit sent is the highest power).
+    /// The words of a packet that move its ICRC and checksum: the stream's residue, and bytes as
+    /// they stand on the wire (read little-endian, so the first bit sent is the highest power).
     struct Changes {
+        bool tag;
         std::uint32_t stream_residue;
         std::uint32_t psn_word;
         std::array<std::uint64_t, 3> tag_words;
     };
-
-    /// Everything but pad and ICRC.
-    Changes fill(std::byte* payload, const Stream& stream, const Departure& departure,
-                 Picoseconds now) const noexcept;
-    void finish(std::byte* payload, std::uint32_t payload_bytes,
-                std::uint32_t patch) const noexcept;
-    void write_clmul(std::byte* payload, const Stream& stream, const Departure& departure,
-                     Picoseconds now) const noexcept;
+    void build_image(const FrameSpec& spec);
+    Length build_length(std::uint32_t payload_bytes, const FrameSpec& spec) const;
     const Length& length(std::uint32_t payload_bytes) const noexcept {
         return lengths_[payload_bytes - payload_bytes_min_];
     }
-    void build_image(const FrameSpec& spec);
-    Length build_length(std::uint32_t payload_bytes, bool tag, IcrcMode mode) const;
+
+    void put_network(std::byte* base, const Stream& stream, const Length& length) const noexcept;
+    bool put_tag(std::byte* payload, const Departure& departure, Picoseconds now,
+                 std::array<std::uint64_t, 3>& words) const noexcept;
+    std::uint64_t network_sum(const Stream& stream) const noexcept;
+    std::uint16_t checksum_of(std::uint64_t sum) const noexcept;
+    Changes fill(std::byte* payload, const Stream& stream, const Departure& departure,
+                 const Length& length, Picoseconds now) const noexcept;
+    void finish(std::byte* payload, const Stream& stream, std::uint32_t payload_bytes,
+                const Length& length, const Changes& changes, std::uint32_t patch) const noexcept;
+    void write_clmul(std::byte* payload, const Stream& stream, const Departure& departure,
+                     Picoseconds now) const noexcept;
+    template <class Header>
+    void write_segment(std::byte* payload, const Stream& stream, const Departure& departure,
+                       Picoseconds now) const noexcept;
+    void write_pause(std::byte* payload, const Stream& stream, const Departure& departure,
+                     Picoseconds now) const noexcept;
 
     alignas(64) std::array<std::byte, kHeaderRoom> image_{};  ///< Headers, right-aligned.
     std::vector<Length> lengths_;
     std::uint32_t payload_bytes_min_ = 0;
+    std::uint32_t tag_from_bytes_ = 0;  ///< Payloads of at least this many bytes carry the tag.
     std::uint32_t run_ = 0;
     std::uint8_t header_bytes_ = 0;
-    std::uint8_t ip_at_ = 0, udp_at_ = 0, bth_at_ = 0;  ///< In image_.
+    std::uint8_t ip_at_ = 0, udp_at_ = 0, bth_at_ = 0;  ///< In image_; udp_at_ is TCP's as well.
+    std::uint8_t timestamp_at_ = 0;                     ///< Of TCP's option value; 0: none.
+    std::uint8_t pad_mask_ = 0, icrc_bytes_ = 0;        ///< 3 and 4 for RoCEv2.
+    FrameKind kind_ = FrameKind::kRoce;
+    Path path_ = Path::kRocePortable;
     bool v6_ = false;
     bool icrc_zero_ = false;
-    bool clmul_ = false;
+    bool checksum_ = false;  ///< UDP or TCP checksum is written.
+    /// XORed into a right checksum: 0, or what makes it wrong.
+    std::uint16_t ip_checksum_flip_ = 0, checksum_flip_ = 0;
     Packet prototype_;
 };
 

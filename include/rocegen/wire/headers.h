@@ -16,9 +16,12 @@ namespace rocegen {
 
 inline constexpr std::uint16_t kEtherIpv4 = 0x0800, kEtherIpv6 = 0x86dd, kEtherVlan = 0x8100,
                                kEtherQinq = 0x88a8, kEtherQinqOld = 0x9100,
-                               kEtherMacControl = 0x8808, kEtherArp = 0x0806, kEtherRoceV1 = 0x8915;
+                               kEtherMacControl = 0x8808, kEtherArp = 0x0806, kEtherRoceV1 = 0x8915,
+                               kEtherLldp = 0x88cc;
 inline constexpr std::uint16_t kRoceUdpPort = 4791;
-inline constexpr std::uint8_t kIpUdp = 17, kIpTcp = 6;
+inline constexpr std::uint8_t kIpUdp = 17, kIpTcp = 6, kIpIcmpV6 = 58;
+/// Next header of a GRH that a BTH follows (IBTA Vol 1, 8.3).
+inline constexpr std::uint8_t kGrhBth = 0x1b;
 
 struct EthernetHeader {
     MacAddress destination, source;
@@ -69,6 +72,8 @@ struct TcpHeader {
     Be<2> window, checksum, urgent;
 };
 static_assert(sizeof(TcpHeader) == 20);
+inline constexpr std::uint8_t kTcpFin = 0x01, kTcpSyn = 0x02, kTcpReset = 0x04, kTcpPush = 0x08,
+                              kTcpAck = 0x10;
 
 /// Base Transport Header, first after UDP port 4791 (IBTA Vol 1, 9.2).
 struct Bth {
@@ -83,6 +88,7 @@ struct Bth {
 static_assert(sizeof(Bth) == 12 && alignof(Bth) == 1 && offsetof(Bth, psn) == 9);
 inline constexpr std::uint8_t kBthSolicited = 0x80, kBthMigReq = 0x40, kBthFecn = 0x80,
                               kBthBecn = 0x40, kBthAckReq = 0x80;
+inline constexpr std::uint32_t kIcrcBytes = 4;
 
 struct Reth {  ///< RDMA Extended Transport Header.
     Be<8> virtual_address;
@@ -112,10 +118,26 @@ struct AtomicEth {
 };
 static_assert(sizeof(AtomicEth) == 28);
 
-struct Word {  ///< ImmDt, IETH: one word. XRCETH and RDETH: reserved 8, value 24.
+struct Word {  ///< ImmDt, IETH, FETH: one word. XRCETH and RDETH: reserved 8, value 24.
     Be<4> value;
 };
 static_assert(sizeof(Word) == 4);
+
+/// What stands between BTH and ICRC of a CNP (Annex A17.9.3): reserved, sent as 0.
+struct CnpReserved {
+    std::array<std::uint8_t, 16> zeros{};
+};
+
+/// Common header of a management datagram (IBTA Vol 1, 13.4.2); 256 bytes in all.
+struct MadHeader {
+    std::uint8_t base_version = 1, management_class = 0, class_version = 0, method = 0;
+    Be<2> status, class_specific;
+    Be<8> transaction;
+    Be<2> attribute, reserved;
+    Be<4> modifier;
+};
+static_assert(sizeof(MadHeader) == 24);
+inline constexpr std::uint8_t kMadClassCm = 7;
 
 inline constexpr std::uint16_t kMacControlPause = 0x0001, kMacControlPfc = 0x0101;
 /// 01:80:c2:00:00:01, where pause frames go.
@@ -127,6 +149,38 @@ struct PfcHeader {  ///< After the Ethernet header (802.1Qbb).
     std::array<Be<2>, 8> quanta;
 };
 static_assert(sizeof(PfcHeader) == 20);
+
+/// A pause frame's length without FCS, and where the padding behind PFC's fields begins. rocegen may
+/// put its tag there, in an 802.3x pause at the same place.
+inline constexpr std::uint32_t kPauseFrameBytes = 60, kPausePaddingAt = 34;
+static_assert(kPausePaddingAt == sizeof(EthernetHeader) + sizeof(PfcHeader));
+
+struct ArpHeader {  ///< For IPv4 over Ethernet (RFC 826).
+    Be<2> hardware{1}, protocol{kEtherIpv4};
+    std::uint8_t hardware_bytes = 6, protocol_bytes = 4;
+    Be<2> operation;  ///< 1 request, 2 reply.
+    MacAddress sender_mac;
+    Be<4> sender_ip;
+    MacAddress target_mac;
+    Be<4> target_ip;
+};
+static_assert(sizeof(ArpHeader) == 28);
+
+struct NeighborHeader {  ///< ICMPv6 neighbor solicitation or advertisement (RFC 4861, 4.3 and 4.4).
+    std::uint8_t type = 0, code = 0;
+    Be<2> checksum;
+    Be<4> flags;  ///< Advertisement: router:1 solicited:1 override:1 reserved:29.
+    std::array<std::uint8_t, 16> target{};
+};
+static_assert(sizeof(NeighborHeader) == 24);
+inline constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136;
+
+struct LinkAddressOption {   ///< RFC 4861, 4.6.1.
+    std::uint8_t type = 0;   ///< 1 source, 2 target.
+    std::uint8_t units = 1;  ///< Length in 8 bytes.
+    MacAddress mac;
+};
+static_assert(sizeof(LinkAddressOption) == 8);
 
 /// Copies a header out of bytes that are long enough; the bytes need no alignment.
 template <class T>

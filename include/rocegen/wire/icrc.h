@@ -13,6 +13,8 @@ namespace rocegen {
 /// ICRC of a RoCEv2 datagram, whole. `datagram` is the IP header (IPv4 without options, or IPv6)
 /// up to the last byte before the ICRC: at least IP + UDP + BTH bytes.
 std::uint32_t icrc(std::span<const std::byte> datagram) noexcept;
+/// The same of RoCEv1: `packet` is the GRH up to the last byte before the ICRC. At least GRH + BTH.
+std::uint32_t icrc_v1(std::span<const std::byte> packet) noexcept;
 
 /// Linear algebra of the CRC: what XORing bytes into a message XORs into its CRC. A residue is a
 /// polynomial over GF(2) modulo CRC-32's, its highest power in bit 0 (reflected).

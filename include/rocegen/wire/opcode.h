@@ -1,5 +1,6 @@
 /// BTH opcodes and what each one carries (IBTA Vol 1, 9.2.1 and table 35; RoCEv2 CNP: Annex A17.9.3).
-/// RC, UC and UD values are rdma-core's; XRC is RC's operation in 0xA0.
+/// RC, UC and UD values are rdma-core's; XRC is RC's operation in 0xA0, XRCETH first in requests and
+/// absent from responses (Annex A14; so in the rxe patches for XRC and in libtins' RoCE fork).
 /// Thread: constants.
 #pragma once
 
@@ -21,11 +22,21 @@ enum class Opcode : std::uint8_t {
     kRcWriteMiddle = IBV_OPCODE_RC_RDMA_WRITE_MIDDLE,
     kRcWriteLast = IBV_OPCODE_RC_RDMA_WRITE_LAST,
     kRcWriteOnly = IBV_OPCODE_RC_RDMA_WRITE_ONLY,
+    kRcReadRequest = IBV_OPCODE_RC_RDMA_READ_REQUEST,
+    kRcReadResponseFirst = IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST,
+    kRcReadResponseMiddle = IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE,
+    kRcReadResponseLast = IBV_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
+    kRcReadResponseOnly = IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
     kRcAck = IBV_OPCODE_RC_ACKNOWLEDGE,
+    kRcAtomicAck = IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+    kRcCompareSwap = IBV_OPCODE_RC_COMPARE_SWAP,
+    kRcFetchAdd = IBV_OPCODE_RC_FETCH_ADD,
+    kUdSendOnly = IBV_OPCODE_UD_SEND_ONLY,
+    kUdSendOnlyImm = IBV_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE,
     kCnp = 0x81,
 };
 
-/// Headers behind the BTH, in wire order. A bit set.
+/// Headers behind the BTH. A bit set.
 enum Extension : std::uint16_t {
     kHasXrceth = 1,
     kHasRdeth = 2,
@@ -36,6 +47,8 @@ enum Extension : std::uint16_t {
     kHasAtomicAckEth = 64,
     kHasImmDt = 128,
     kHasIeth = 256,
+    kHasFeth = 512,       ///< In wire order before the RETH.
+    kHasReserved = 1024,  ///< The CNP's 16 zero bytes.
 };
 
 /// Where a packet stands in its message.
@@ -43,11 +56,11 @@ enum class Segment : std::uint8_t { kOnly, kFirst, kMiddle, kLast };
 
 /// What may follow the headers.
 enum class PayloadRule : std::uint8_t {
-    kNone,      ///< No payload.
-    kAny,       ///< 0 to path MTU.
-    kSome,      ///< 1 to path MTU.
-    kFull,      ///< Exactly the path MTU.
-    kCnpZeros,  ///< 16 zero bytes.
+    kNone,   ///< No payload.
+    kAny,    ///< 0 to path MTU.
+    kSome,   ///< 1 to path MTU.
+    kFull,   ///< Exactly the path MTU.
+    kEight,  ///< 8 bytes: ATOMIC WRITE.
 };
 
 struct OpcodeInfo {

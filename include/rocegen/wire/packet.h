@@ -23,8 +23,13 @@ enum class Verdict : std::uint8_t {
     kTcp,
     kOther,      ///< Well-formed as far as it was read, and none of ours.
     kMalformed,  ///< `reason` says why.
+    kUdp,        ///< UDP to another port than RoCEv2's.
+    kRoceV1,     ///< RoCE without UDP: a GRH behind the Ethernet header.
+    kArp,
+    kNeighbor,  ///< ICMPv6 neighbor solicitation or advertisement.
+    kLldp,
 };
-inline constexpr std::size_t kVerdictCount = 6;
+inline constexpr std::size_t kVerdictCount = std::size_t(Verdict::kLldp) + 1;
 std::string_view to_text(Verdict verdict);
 
 enum class Malformed : std::uint8_t {
@@ -37,7 +42,7 @@ enum class Malformed : std::uint8_t {
     kIpLength,   ///< Total length longer than the frame or shorter than its headers.
     kFragment,   ///< RoCEv2 must not be fragmented.
     kShortUdp,
-    kUdpLength,  ///< Differs from what the IP length leaves.
+    kUdpLength,  ///< RoCEv2: differs from what the IP length leaves. Other UDP: is longer.
     kShortBth,
     kTransportVersion,  ///< TVer is not 0.
     kUnknownOpcode,
@@ -48,8 +53,13 @@ enum class Malformed : std::uint8_t {
     kShortTcp,
     kShortPause,
     kPauseOpcode,  ///< MAC control that is neither PFC nor PAUSE.
+    kTcpHeader,    ///< Header length makes no sense or does not fit.
+    kShortGrh,
+    kGrh,  ///< Version is not 6, or no BTH follows.
+    kShortArp,
+    kShortNeighbor,
 };
-inline constexpr std::size_t kMalformedCount = std::size_t(Malformed::kPauseOpcode) + 1;
+inline constexpr std::size_t kMalformedCount = std::size_t(Malformed::kShortNeighbor) + 1;
 std::string_view to_text(Malformed reason);
 
 enum class IcrcVerdict : std::uint8_t {
@@ -57,6 +67,32 @@ enum class IcrcVerdict : std::uint8_t {
     kGood,
     kBad,
 };
+
+/// A one's complement checksum. For TCP, kZero does not occur: its checksum is not optional.
+enum class ChecksumVerdict : std::uint8_t {
+    kUnchecked,  ///< Not asked for, not there, or the capture cut the frame.
+    kGood,
+    kBad,
+    kZero,  ///< UDP sent without one.
+};
+
+/// RDMA-CM's messages by attribute (IBTA Vol 1, 12.6): UD to QP 1, management class 7.
+enum class CmMessage : std::uint8_t {
+    kNone = 0,
+    kReq = 0x10,
+    kMra,
+    kRej,
+    kRep,
+    kRtu,
+    kDreq,
+    kDrep,
+    kSidrReq,
+    kSidrRep,
+    kLap,
+    kApr,
+    kOther = 0xff,  ///< Of that class, attribute unknown.
+};
+std::string_view to_text(CmMessage message);
 
 /// One 802.1Q tag as read. tpid 0: not there.
 struct Vlan {
@@ -83,6 +119,8 @@ struct Roce {
     std::uint32_t queue_key = 0, source_qp = 0;  ///< DETH.
     std::uint32_t immediate = 0;                 ///< ImmDt.
     std::uint32_t xrc_srq = 0;                   ///< XRCETH.
+    std::uint32_t flush = 0;                     ///< FETH.
+    CmMessage cm = CmMessage::kNone;
     friend bool operator==(const Roce&, const Roce&) = default;
 };
 
@@ -93,27 +131,46 @@ struct Pause {
     friend bool operator==(const Pause&, const Pause&) = default;
 };
 
+/// The segment's own length is Packet::payload_bytes.
+struct Tcp {
+    std::uint32_t sequence = 0, acknowledgement = 0;
+    std::uint16_t window = 0;
+    std::uint8_t flags = 0;         ///< kTcpSyn and its like.
+    std::uint8_t header_bytes = 0;  ///< With options.
+    friend bool operator==(const Tcp&, const Tcp&) = default;
+};
+
 struct Packet {
     Picoseconds when{};             ///< Of reception; which bit is the source's to say.
     std::uint32_t frame_bytes = 0;  ///< On the wire, without FCS.
-    std::uint16_t payload_bytes =
-        0;  ///< Transport payload, without pad and ICRC; the tag is in it.
+    /// Of the transport, without pad and ICRC; the tag is in it.
+    std::uint16_t payload_bytes = 0;
     Verdict verdict = Verdict::kOther;
     Malformed reason = Malformed::kNone;
     IcrcVerdict icrc = IcrcVerdict::kUnchecked;
-    std::uint8_t ip_version = 0;  ///< 4, 6, or 0: no IP.
+    ChecksumVerdict ip_checksum = ChecksumVerdict::kUnchecked;  ///< Of the IPv4 header.
+    ChecksumVerdict checksum = ChecksumVerdict::kUnchecked;     ///< UDP, TCP or ICMPv6.
+    std::uint8_t ip_version = 0;                                ///< 4, 6, or 0: no IP.
+    /// IPv4 protocol or IPv6 next header. IPv6 extension headers are not followed, see protocol_name().
+    std::uint8_t ip_protocol = 0;
     std::uint8_t dscp = 0, ecn = 0, ttl = 0;
     bool tagged = false;           ///< `tag` was there.
-    std::uint16_t ether_type = 0;  ///< Behind the VLAN tags.
+    std::uint16_t ether_type = 0;  ///< Behind the VLAN tags; below 0x600 an 802.3 length.
+    std::uint16_t ip_id = 0;       ///< IPv4.
+    std::uint32_t flow_label = 0;  ///< IPv6.
     std::uint16_t source_port = 0, destination_port = 0;
     MacAddress destination_mac, source_mac;
     IpAddress source_ip, destination_ip;
     std::array<Vlan, 2> vlans;  ///< Outer first.
     Roce roce;
+    Tcp tcp;
     Pause pause;
     Tag tag;
     friend bool operator==(const Packet&, const Packet&) = default;
 };
+
+/// "TCP", "hop-by-hop options", "fragment"; empty for one without a name here.
+std::string_view protocol_name(std::uint8_t ip_protocol);
 
 /// ECN field values (RFC 3168).
 inline constexpr std::uint8_t kNotEct = 0, kEct1 = 1, kEct0 = 2, kCe = 3;

@@ -12,9 +12,14 @@ namespace rocegen {
 
 struct ParseOptions {
     bool check_icrc = false;
+    /// IPv4 header, UDP, TCP and ICMPv6: reads the whole datagram.
+    bool check_checksums = false;
     /// Length on the wire when the capture cut the frame; 0: it is whole.
     std::uint32_t wire_bytes = 0;
 };
+
+/// All that a frame can be asked: what FrameTemplate::digest() answers.
+inline constexpr ParseOptions kCheckAll{.check_icrc = true, .check_checksums = true};
 
 /// `frame` from the destination MAC on, without FCS. Octets behind the IP length are a trailer:
 /// counted in frame_bytes, never payload.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "rocegen/wire/opcode.h"
+#include "unit/wire/frames.h"
 #include "unit/wire/hex.h"
 
 namespace rocegen {
@@ -163,15 +164,97 @@ TEST(Parse, ReadsPauseFrames) {
     EXPECT_EQ(read(test::from_hex(mac + "88080002ffff")).reason, Malformed::kPauseOpcode);
 }
 
-TEST(Parse, PassesOverWhatIsNotOurs) {
+TEST(Parse, NamesWhatIsNotOurs) {
     auto other_port = test::data_frame(1);
     store(other_port.data() + 36, Be<2>{53});
-    EXPECT_EQ(read(other_port).verdict, Verdict::kOther);
-    EXPECT_EQ(read(test::from_hex("ffffffffffff0200000000010806000108000604")).verdict,
-              Verdict::kOther);
+    EXPECT_EQ(read(other_port).verdict, Verdict::kUdp);
+    EXPECT_EQ(read(other_port).payload_bytes, 80);
+    store(other_port.data() + 38, Be<2>{0x59});  // longer than the IP length leaves
+    EXPECT_EQ(read(other_port).reason, Malformed::kUdpLength);
+    EXPECT_EQ(read(test::from_hex("ffffffffffff0200000000010806000108000604")).reason,
+              Malformed::kShortArp);
+    EXPECT_EQ(read(test::from_hex("0180c200000e02000000000188cc0207")).verdict, Verdict::kLldp);
+    const Packet stp = read(test::from_hex("0180c200000002000000000100264242030000"));
+    EXPECT_EQ(stp.verdict, Verdict::kOther);
+    EXPECT_EQ(stp.ether_type, 0x26);  // an 802.3 length
+}
+
+TEST(Parse, RefusesARoceFragmentAndPassesOverOthers) {
     auto fragment = test::data_frame(1);
-    store(fragment.data() + 20, Be<2>{0x2000});
+    store(fragment.data() + 20, Be<2>{0x2000});  // first of several
     EXPECT_EQ(read(fragment).reason, Malformed::kFragment);
+    store(fragment.data() + 36, Be<2>{53});
+    EXPECT_EQ(read(fragment).verdict, Verdict::kOther);
+    store(fragment.data() + 20, Be<2>{0x0010});  // a later one: no ports in it
+    EXPECT_EQ(read(fragment).verdict, Verdict::kOther);
+    EXPECT_EQ(read(fragment).source_port, 0);
+}
+
+TEST(Parse, NamesIpv6ExtensionHeadersWithoutFollowingThem) {
+    auto frame = test::make_frame(test::roce_spec(0x04, true, 64));
+    for (const auto& [protocol, name] : {std::pair{0, "hop-by-hop options"},
+                                         {43, "routing header"},
+                                         {44, "fragment"},
+                                         {60, "destination options"},
+                                         {51, "authentication header"}}) {
+        frame[20] = std::byte(protocol);
+        const Packet p = read(frame, kCheckAll);
+        EXPECT_EQ(p.verdict, Verdict::kOther);
+        EXPECT_EQ(protocol_name(p.ip_protocol), name);
+    }
+}
+
+TEST(Parse, RefusesTcpHeadersThatDoNotFit) {
+    auto frame = test::make_frame(test::other_specs(false)[1]);
+    EXPECT_EQ(read(frame).verdict, Verdict::kTcp);
+    EXPECT_EQ(read(frame).tcp.flags, kTcpSyn);
+    EXPECT_EQ(read(frame).payload_bytes, 0);
+    frame[14 + 20 + 12] = std::byte{0x40};  // 16 bytes
+    EXPECT_EQ(read(frame).reason, Malformed::kTcpHeader);
+    frame[14 + 20 + 12] = std::byte{0xf0};  // 60 bytes
+    EXPECT_EQ(read(frame).reason, Malformed::kTcpHeader);
+}
+
+TEST(Parse, ReadsRoceV1) {
+    auto frame = test::make_roce_v1_frame(0x0a, 5);
+    const Packet p = read(frame, kCheckAll);
+    EXPECT_EQ(p.verdict, Verdict::kRoceV1) << to_text(p.reason);
+    EXPECT_EQ(p.icrc, IcrcVerdict::kGood);
+    EXPECT_EQ(p.payload_bytes, 5);
+    EXPECT_EQ(p.roce.dma_bytes, 4096u);
+    EXPECT_EQ(to_text(p.source_ip), "2001:db8::1");
+    frame.back() ^= std::byte{1};
+    EXPECT_EQ(read(frame, kCheckAll).icrc, IcrcVerdict::kBad);
+    frame[20] = std::byte{17};
+    EXPECT_EQ(read(frame).reason, Malformed::kGrh);
+}
+
+// WIRE 11: a datagram to QP 1 with a management header of class 7.
+TEST(Parse, TellsCmMessagesByKind) {
+    auto frame = test::make_frame(test::roce_spec(0x64, false, 256));
+    constexpr std::size_t kMad = 14 + 20 + 8 + 12 + 8;
+    store(frame.data() + 47, Be<3>{1});
+    EXPECT_EQ(read(frame).roce.cm, CmMessage::kNone);  // the pattern is no management datagram
+    MadHeader mad;
+    mad.management_class = kMadClassCm;
+    for (const auto& [attribute, name] : {std::pair{0x10, "REQ"},
+                                          {0x11, "MRA"},
+                                          {0x12, "REJ"},
+                                          {0x13, "REP"},
+                                          {0x14, "RTU"},
+                                          {0x15, "DREQ"},
+                                          {0x16, "DREP"},
+                                          {0x17, "SIDR_REQ"},
+                                          {0x18, "SIDR_REP"},
+                                          {0x19, "LAP"},
+                                          {0x1a, "APR"},
+                                          {0x1b, "other"}}) {
+        mad.attribute = Be<2>(std::uint64_t(attribute));
+        store(frame.data() + kMad, mad);
+        EXPECT_EQ(to_text(read(frame).roce.cm), name);
+    }
+    store(frame.data() + 47, Be<3>{2});
+    EXPECT_EQ(read(frame).roce.cm, CmMessage::kNone);
 }
 
 }  // namespace
