@@ -79,15 +79,6 @@ CmMessage cm_message(std::span<const std::byte> payload) {
 
 }  // namespace
 
-void read_tag(Packet& packet, std::span<const std::byte> bytes) {
-    if (bytes.size() < kTagBytes) return;
-    const auto tag = load<TagHeader>(bytes.data());
-    if (tag.magic.host() != kTagMagic) return;
-    packet.tagged = true;
-    packet.tag = {std::uint32_t(tag.stream.host()), std::uint32_t(tag.sequence.host()),
-                  std::uint32_t(tag.run.host()), tag.sent_ns.host()};
-}
-
 void read_roce(Packet& packet, Reader reader, std::size_t bytes, Verdict whole) {
     Bth bth;
     if (!reader.take(bth)) return malformed(packet, Malformed::kShortBth);

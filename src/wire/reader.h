@@ -39,7 +39,14 @@ inline void malformed(Packet& packet, Malformed reason) {
 }
 
 /// The tag, if `bytes` begin with one.
-void read_tag(Packet& packet, std::span<const std::byte> bytes);
+inline void read_tag(Packet& packet, std::span<const std::byte> bytes) {
+    if (bytes.size() < kTagBytes) return;
+    const auto tag = load<TagHeader>(bytes.data());
+    if (tag.magic.host() != kTagMagic) return;
+    packet.tagged = true;
+    packet.tag = {std::uint32_t(tag.stream.host()), std::uint32_t(tag.sequence.host()),
+                  std::uint32_t(tag.run.host()), tag.sent_ns.host()};
+}
 
 /// From the BTH on. `bytes` is what stands from there to the ICRC's end as the headers before say; the
 /// capture may lack some. The verdict becomes `whole` if all makes sense.
