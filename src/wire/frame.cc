@@ -276,10 +276,16 @@ void FrameTemplate::bind(Stream& stream) const {
 
     Changes changes{stream.icrc_residue, __builtin_bswap32(departure.psn.value()), {}};
     if (length.tag) {
-        const TagHeader tag{Be<4>{kTagMagic}, Be<4>{departure.stream}, Be<4>{departure.sequence},
-                            Be<4>{run_}, Be<8>{std::uint64_t(whole_ns(now))}};
-        std::memcpy(changes.tag_words.data(), &tag, sizeof tag);
-        store(payload, tag);
+        // TagHeader as three words in wire order, made in registers: a copy through memory would
+        // wait for its narrower stores.
+        const auto pair = [](std::uint32_t first, std::uint32_t second) {
+            return std::uint64_t{__builtin_bswap32(first)} |
+                   std::uint64_t{__builtin_bswap32(second)} << 32;
+        };
+        changes.tag_words = {pair(kTagMagic, departure.stream), pair(departure.sequence, run_),
+                             __builtin_bswap64(std::uint64_t(whole_ns(now)))};
+        static_assert(sizeof changes.tag_words == sizeof(TagHeader));
+        store(payload, changes.tag_words);
     } else {
         const std::uint32_t left = departure.payload_bytes;
         std::memcpy(payload, payload_pattern(), left < kTagBytes ? left : kTagBytes);

@@ -88,7 +88,7 @@ struct StreamPlan {
 struct Plan {
     std::string name;
     std::uint64_t seed = 1;
-    std::uint32_t run = 0;  ///< In every tag.
+    std::uint32_t run = 0;  ///< In every tag, whatever the FrameSpecs say.
     Picoseconds measure{};  ///< Departures due before this are sent.
     Picoseconds drain{};    ///< Then the receivers listen on.
     std::vector<PortPlan> ports;
