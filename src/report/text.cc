@@ -194,8 +194,8 @@ std::string generator(const GeneratorResult& g) {
         "in {} turns\n",
         value_text(quantile(d, &Distribution::p50), "ns"),
         value_text(quantile(d, &Distribution::p99), "ns"),
-        value_text(quantile(d, &Distribution::max), "ns"), d.count, g.slips, to_text(g.slipped),
-        g.port_full);
+        value_text(quantile(d, &Distribution::max), "ns"), d.count, g.slips,
+        value_text(double(whole_ns(g.slipped)), "ns"), g.port_full);
     text += fmt::format(
         "Gaps over 10 us: {}, longest turn {}; noise floor: {} gaps/s, longest {}\n",
         count_text(g.gaps), value_text(number(g.gap_max_ns), "ns"),

@@ -27,7 +27,7 @@ std::string to_text(const Result& result, const Plan& plan);
 struct Progress {
     Picoseconds elapsed{};
     double tx_frames_per_sec = 0, tx_l1_bits_per_sec = 0, rx_frames_per_sec = 0;
-    std::optional<std::uint64_t> lost;  ///< Frames, since the start.
+    std::optional<std::uint64_t> lost{};  ///< Frames, since the start.
 };
 /// Of even width, without a newline.
 std::string progress_line(const Progress& progress);
