@@ -59,10 +59,13 @@ Loaded load(const LoadArguments& arguments) {
     }
     if (profile && arguments.duration) {
         const auto duration = parse_time(*arguments.duration);
-        if (duration.ok()) {
-            profile->measure = duration.value();
+        const std::string& text = *arguments.duration;
+        if (!duration.ok()) {
+            diagnostics.error({"--duration"}, text + " " + duration.why());
+        } else if (duration.value() < Picoseconds{1us} || duration.value() > Picoseconds{1000h}) {
+            diagnostics.error({"--duration"}, text + " is out of range; 1us to 1000h is allowed");
         } else {
-            diagnostics.error({"--duration"}, *arguments.duration + " " + duration.why());
+            profile->measure = duration.value();
         }
     }
     std::optional<Plan> plan;
