@@ -30,14 +30,14 @@ void EmulatedLink::send_pause(std::uint32_t port, const Pause& pause, Picosecond
 }
 
 Result EmulatedLink::run(const std::atomic<bool>& stop) {
-    const Picoseconds end = plan_.measure + plan_.drain;
+    Picoseconds end = plan_.measure + plan_.drain;
     for (std::uint32_t i = 0; i < 2; ++i) pump(i, Picoseconds{0});
     Picoseconds now{0};
-    bool interrupted = false;
     for (std::uint64_t handled = 0; !events_.empty() && events_.next_time() <= end; ++handled) {
-        if (handled % 1024 == 0 && stop.load(std::memory_order_relaxed)) {
-            interrupted = true;
-            break;
+        if (!stopped_ && handled % 1024 == 0 && stop.load(std::memory_order_relaxed)) {
+            // Nothing new leaves; what is under way arrives.
+            stopped_ = true;
+            end = std::min(end, now + plan_.drain);
         }
         const Event event = events_.pop();
         now = event.at;
@@ -51,7 +51,7 @@ Result EmulatedLink::run(const std::atomic<bool>& stop) {
         analyzers.push_back({i, ends_[i].analyzer.get()});
     }
     Result result = collect(plan_, streams_, transmitters, analyzers, now);
-    result.interrupted = interrupted;
+    result.interrupted = stopped_;
     result.testbed_kind = "emulated";
     result.clock = "virtual";
     for (PortResult& port : result.ports) port.driver = "emulated";
@@ -88,7 +88,7 @@ void EmulatedLink::pump(std::uint32_t index, Picoseconds now) {
     std::array<Departure, kBurst> departures;
     std::uint32_t room = 0, taken = 0;
     do {
-        room = end.nic->reserve(kBurst);
+        room = stopped_ ? 0 : end.nic->reserve(kBurst);
         taken = end.transmitter->take(now, std::span(departures).first(room));
         for (std::uint32_t i = 0; i < taken; ++i) end.nic->put(departures[i], now);
     } while (taken == kBurst);
@@ -97,7 +97,7 @@ void EmulatedLink::pump(std::uint32_t index, Picoseconds now) {
 
     // With a full NIC the next frame on the wire makes room, and comes back here.
     const Picoseconds due = end.transmitter->next_due();
-    if (due == kNever || (taken == room && end.wire_event)) return;
+    if (due == kNever || stopped_ || (taken == room && end.wire_event)) return;
     if (due < end.woken_at || end.woken_at == kNever) {
         end.woken_at = std::max(due, now);
         events_.push(end.woken_at, kWake, index);

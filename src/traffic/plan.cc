@@ -9,8 +9,10 @@ FrameTemplates::FrameTemplates(const Plan& plan)
     : templates_(plan.template_groups.size() * kShapeCount) {
     for (std::size_t group = 0; group < plan.template_groups.size(); ++group) {
         for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
-            const auto& spec = plan.template_groups[group].shapes[shape];
-            if (spec) templates_[group * kShapeCount + shape].emplace(*spec);
+            std::optional<FrameSpec> spec = plan.template_groups[group].shapes[shape];
+            if (!spec) continue;
+            spec->run = plan.run;
+            templates_[group * kShapeCount + shape].emplace(*spec);
         }
     }
 }

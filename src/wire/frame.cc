@@ -7,7 +7,6 @@
 #include "rocegen/wire/checksum.h"
 #include "rocegen/wire/icrc.h"
 #include "rocegen/wire/opcode.h"
-#include "rocegen/wire/parse.h"
 #include "rocegen/wire/payload.h"
 
 namespace rocegen {
@@ -150,9 +149,13 @@ void FrameTemplate::bind(Stream& stream) const {
     stream.icrc_residue = crc32::raw(0, {words.data(), bth + kStreamWordsEnd});
 }
 
-Packet FrameTemplate::digest(const Stream& stream, const Departure& departure,
-                             Picoseconds now) const noexcept {
+Packet FrameTemplate::digest(const Stream& stream, const Departure& departure, Picoseconds now,
+                             const ParseOptions& options) const noexcept {
     Packet packet = prototype_;
+    if (!options.check_icrc) packet.icrc = IcrcVerdict::kUnchecked;
+    if (!options.check_checksums) {
+        packet.ip_checksum = packet.checksum = ChecksumVerdict::kUnchecked;
+    }
     packet.when = now;
     packet.source_mac = stream.source_mac;
     const bool tag =

@@ -60,6 +60,7 @@ private:
     std::vector<Stream> streams_;
     EventQueue events_;
     std::array<End, 2> ends_;
+    bool stopped_ = false;  ///< By a signal.
 };
 
 }  // namespace rocegen

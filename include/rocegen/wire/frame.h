@@ -1,7 +1,7 @@
 /// Crafting: a FrameTemplate holds the fixed bytes of one (flow, shape); write() adds what differs
 /// from packet to packet and patches the ICRC, at a cost that does not grow with the payload.
 /// digest() says of the same frame what parse() will read, for the emulated fabric.
-/// Law, tested over random departures: parse(write(d)) == digest(d).
+/// Law, tested over random departures: parse(write(d)) == digest(d), with the same options.
 /// Thread: templates are const after construction and shared; a Stream belongs to one worker.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "rocegen/wire/frame_spec.h"
 #include "rocegen/wire/headers.h"
 #include "rocegen/wire/packet.h"
+#include "rocegen/wire/parse.h"
 
 namespace rocegen {
 
@@ -81,8 +82,9 @@ public:
     /// same buffer is the caller's to restore.
     void write(std::byte* payload, const Stream& stream, const Departure& departure,
                Picoseconds now) const noexcept;
-    /// What parse(frame, when, kCheckAll) reads of the same frame, `when` being `now`.
-    Packet digest(const Stream& stream, const Departure& departure, Picoseconds now) const noexcept;
+    /// What parse(frame, when, options) reads of the same frame, `when` being `now`.
+    Packet digest(const Stream& stream, const Departure& departure, Picoseconds now,
+                  const ParseOptions& options = {.check_icrc = true}) const noexcept;
 
     /// Fills `stream.icrc_residue` from its addresses, port and QP. Call it after setting those.
     void bind(Stream& stream) const;

@@ -18,7 +18,7 @@ struct ParseOptions {
     std::uint32_t wire_bytes = 0;
 };
 
-/// All that a frame can be asked: what FrameTemplate::digest() answers.
+/// All that a frame can be asked.
 inline constexpr ParseOptions kCheckAll{.check_icrc = true, .check_checksums = true};
 
 /// `frame` from the destination MAC on, without FCS. Octets behind the IP length are a trailer:

@@ -1,0 +1,29 @@
+"""As nobody, with no huge pages and no XDG_RUNTIME_DIR, twice at the same time: both finish."""
+import os
+import subprocess
+import tempfile
+
+from _lab import ROCEGEN, SOURCE, expect, expect_equal, skip
+
+if os.getuid() != 0:
+    skip("needs root to become nobody")
+
+# The checkout may lie where nobody cannot look: the command and the profile are copied.
+with tempfile.TemporaryDirectory(prefix="rocegen_nobody_") as folder:
+    os.chmod(folder, 0o755)
+    command = os.path.join(folder, "rocegen")
+    path = os.path.join(folder, "first.yaml")
+    subprocess.run(["cp", ROCEGEN, command], check=True)
+    subprocess.run(["cp", f"{SOURCE}/profiles/first.yaml", path], check=True)
+    both = [
+        subprocess.Popen(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", command, "run", path],
+            env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}, cwd="/",
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    for process in both:
+        stdout, stderr = process.communicate(timeout=120)
+        expect_equal(process.returncode, 0, f"status; stdout: {stdout}; stderr: {stderr}")
+        expect("EAL" not in stdout, f"stdout is the report alone: {stdout[:300]!r}")
+print("both finished")
