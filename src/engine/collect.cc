@@ -56,7 +56,7 @@ void add(Traffic& into, const Traffic& more) {
     into.rx_bytes += more.rx_bytes;
     into.payload_bytes_rx += more.payload_bytes_rx;
     if (more.by_tag) {
-        if (!into.by_tag) into.by_tag.emplace();
+        if (!into.by_tag) into.by_tag = Traffic::Losses{};
         add(*into.by_tag, *more.by_tag);
     }
     add(into.by_psn, more.by_psn);

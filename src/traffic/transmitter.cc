@@ -71,18 +71,12 @@ Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
         source.plan_index = index;
         source.due = from.start;
         source.priority = flow.priority;
-        source.limited = from.limited;
-        source.packets_left = from.packets;
+        source.packets_left = from.limited ? from.packets : ~std::uint64_t{0};
         source.first_stream = from.first_stream;
         source.stream_count = from.stream_count;
-        source.per_byte_q32 = pace_q32(flow.bit_rate);
         source.message_bytes = flow.message_bytes;
         source.path_mtu = flow.path_mtu;
-        const auto cut = next_segment(flow.message_bytes, flow.message_bytes, flow.path_mtu);
-        const std::uint32_t group = plan.streams[from.first_stream].template_group;
-        const std::uint32_t l1 =
-            l1_bytes(templates.of(group, cut.shape).frame_bytes(cut.payload_bytes));
-        source.debt_cap = std::max(kDebtTime, wire_time(l1, flow.bit_rate) * kDebtFrames);
+        set_cuts(source, flow, plan.streams[from.first_stream].template_group);
         if (flow.pattern.kind == Pattern::Kind::kBurst) {
             source.burst = source.burst_left = flow.pattern.burst;
             source.burst_by_packets = flow.pattern.amount == Pattern::Amount::kPackets;
@@ -100,10 +94,32 @@ Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
     for (Heap& heap : heaps_) heap.reserve(sources_.size());
     for (std::uint32_t i = 0; i < sources_.size(); ++i) {
         const Source& source = sources_[i];
-        if (source.limited && source.packets_left == 0) continue;
+        if (source.packets_left == 0) continue;
         push(heaps_[source.priority], Due{source.due, i});
         active_mask_ = std::uint8_t(active_mask_ | 1u << source.priority);
     }
+}
+
+void Transmitter::set_cuts(Source& source, const FlowPlan& flow, std::uint32_t group) const {
+    const std::uint64_t pace = pace_q32(flow.bit_rate);
+    std::uint64_t left = flow.message_bytes;
+    std::uint32_t longest = 0;
+    for (int packet = 0; packet < 3; ++packet) {
+        const SegmentCut cut = next_segment(flow.message_bytes, left, flow.path_mtu);
+        Cut& out = source.cuts[std::size_t(cut.shape)];
+        out.payload_bytes = cut.payload_bytes;
+        out.frame_bytes = templates_.of(group, cut.shape).frame_bytes(cut.payload_bytes);
+        out.l1_bytes = l1_bytes(out.frame_bytes);
+        const unsigned __int128 step = static_cast<unsigned __int128>(pace) * out.l1_bytes;
+        out.step = Picoseconds{std::int64_t(step >> 32)};
+        out.step_fraction = std::uint32_t(step);
+        longest = std::max(longest, out.l1_bytes);
+        left -= cut.payload_bytes;
+        if (left == 0) break;
+        // First, a middle if there is one, then the last.
+        if (packet == 1) left = (left - 1) % flow.path_mtu + 1;
+    }
+    source.debt_cap = std::max(kDebtTime, wire_time(longest, flow.bit_rate) * kDebtFrames);
 }
 
 Picoseconds Transmitter::next_due() const noexcept {
@@ -159,33 +175,46 @@ Picoseconds Transmitter::paused_time(std::uint8_t priority, Picoseconds now) con
     return time;
 }
 
+unsigned Transmitter::first_due(Picoseconds& due) const noexcept {
+    unsigned first = 8;
+    due = kNever;
+    for (unsigned mask = active_mask_ & ~unsigned{paused_mask_}; mask != 0; mask &= mask - 1) {
+        const auto p = unsigned(std::countr_zero(mask));
+        const Picoseconds at = heaps_[p][0].at + shift_[p];
+        if (at < due) {
+            due = at;
+            first = p;
+        }
+    }
+    return first;
+}
+
+Picoseconds Transmitter::next_turn(unsigned priority) const noexcept {
+    Picoseconds turn = kNever;
+    const Heap& heap = heaps_[priority];
+    for (std::size_t child = 1; child < std::min<std::size_t>(heap.size(), 3); ++child) {
+        turn = std::min(turn, heap[child].at + shift_[priority]);
+    }
+    unsigned mask = active_mask_ & ~unsigned{paused_mask_} & ~(1u << priority);
+    for (; mask != 0; mask &= mask - 1) {
+        const auto p = unsigned(std::countr_zero(mask));
+        turn = std::min(turn, heaps_[p][0].at + shift_[p]);
+    }
+    return turn;
+}
+
 std::uint32_t Transmitter::take(Picoseconds now, std::span<Departure> out) noexcept {
     if (paused_mask_ != 0) resume_expired(now);
     std::uint32_t taken = 0;
     while (taken < out.size()) {
-        unsigned first = 8;
-        Picoseconds due = kNever;
-        for (unsigned mask = active_mask_ & ~unsigned{paused_mask_}; mask != 0; mask &= mask - 1) {
-            const auto p = unsigned(std::countr_zero(mask));
-            const Picoseconds at = heaps_[p][0].at + shift_[p];
-            if (at < due) {
-                due = at;
-                first = p;
-            }
-        }
-        if (due > now || due >= end_ || first == 8) break;
+        Picoseconds due;
+        const unsigned first = first_due(due);
+        if (due > now || due >= end_) break;
         Heap& heap = heaps_[first];
         Source& source = sources_[heap[0].source];
-        lateness_ns_.record(std::uint64_t(whole_ns(now - due)));
-        if (now - due > source.debt_cap) {
-            const Picoseconds slip = now - due - source.debt_cap;
-            source.due += slip;
-            due += slip;
-            source.counters.slipped += slip;
-            ++source.counters.slips;
-        }
-        emit(source, due, now, out[taken++]);
-        if (source.limited && source.packets_left == 0) {
+        const Picoseconds limit = std::min({next_turn(first), now + Picoseconds{1}, end_});
+        taken += take_from(source, now, limit, out.subspan(taken));
+        if (source.packets_left == 0) {
             pop(heap);
             if (heap.empty()) active_mask_ = std::uint8_t(active_mask_ & ~(1u << first));
         } else {
@@ -196,55 +225,92 @@ std::uint32_t Transmitter::take(Picoseconds now, std::span<Departure> out) noexc
     return taken;
 }
 
-void Transmitter::emit(Source& source, Picoseconds due, Picoseconds now, Departure& out) noexcept {
-    const std::uint32_t stream_index =
-        source.order.empty() ? source.first_stream + source.turn : source.order[source.turn];
-    if (++source.turn == source.stream_count) source.turn = 0;
-    Stream& stream = streams_[stream_index];
-    const std::uint64_t left =
-        stream.message_bytes_left == 0 ? source.message_bytes : stream.message_bytes_left;
-    const SegmentCut cut = next_segment(source.message_bytes, left, source.path_mtu);
-    out = Departure{.due = due,
-                    .stream = stream_index,
-                    .sequence = std::uint32_t(stream.frames),
-                    .psn = stream.psn,
-                    .payload_bytes = cut.payload_bytes,
-                    .priority = source.priority,
-                    .shape = cut.shape};
-    const std::uint32_t frame = templates_.of(stream, cut.shape).frame_bytes(cut.payload_bytes);
-    const std::uint32_t l1 = l1_bytes(frame);
-    stream.message_bytes_left = std::uint32_t(left - cut.payload_bytes);
-    stream.psn = stream.psn.plus(1);
-    ++stream.frames;
-    stream.frame_bytes += frame;
-
-    SourceCounters& counters = source.counters;
-    if (counters.frames++ == 0) {
-        counters.first_due = due;
-        counters.first = now;
+std::uint32_t Transmitter::next_stream(Source& source) const noexcept {
+    std::uint32_t ahead = source.turn + kLookAhead;
+    if (ahead >= source.stream_count) ahead -= source.stream_count;
+    const std::uint32_t turn = source.turn;
+    source.turn = turn + 1 == source.stream_count ? 0 : turn + 1;
+    if (source.order.empty()) {
+        __builtin_prefetch(&streams_[source.first_stream] + ahead, 1);
+        return source.first_stream + turn;
     }
-    counters.l1_bytes += counters.last_l1_bytes;
-    counters.last_l1_bytes = l1;
-    counters.last_due = due;
-    counters.last = now;
-    totals_.frames.add(1);
-    totals_.frame_bytes.add(frame);
-    if (source.limited) --source.packets_left;
-    advance(source, l1, cut.payload_bytes, stream.message_bytes_left == 0);
+    // Few streams: whatever `ahead` names, the line is near anyway.
+    if (ahead < source.stream_count) __builtin_prefetch(&streams_[source.order[ahead]], 1);
+    return source.order[turn];
 }
 
-void Transmitter::advance(Source& source, std::uint32_t l1_bytes, std::uint32_t payload_bytes,
-                          bool message_ends) noexcept {
-    const unsigned __int128 step =
-        static_cast<unsigned __int128>(source.per_byte_q32) * l1_bytes + source.due_fraction;
-    source.due += Picoseconds{std::int64_t(step >> 32)};
-    source.due_fraction = std::uint32_t(step);
-    if (source.burst == 0) return;
-    const std::uint64_t spent = source.burst_by_packets    ? 1
-                                : source.burst_by_messages ? std::uint64_t{message_ends}
-                                                           : payload_bytes;
-    source.burst_left -= std::min(source.burst_left, spent);
-    if (source.burst_left > 0) return;
+std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picoseconds limit,
+                                     std::span<Departure> out) noexcept {
+    const Picoseconds shift = shift_[source.priority];
+    const auto room = std::uint32_t(std::min<std::uint64_t>(out.size(), source.packets_left));
+    std::uint64_t l1_sum = 0, frame_sum = 0;
+    std::uint32_t taken = 0, last_l1 = 0;
+    Picoseconds first_due{}, due = source.due + shift;
+    do {
+        lateness_ns_.record(std::uint64_t(whole_ns(now - due)));
+        if (now - due > source.debt_cap) [[unlikely]] {
+            slip(source, now - due);
+            due = source.due + shift;
+        }
+        const std::uint32_t stream_index = next_stream(source);
+        Stream& stream = streams_[stream_index];
+        const std::uint64_t left =
+            stream.message_bytes_left == 0 ? source.message_bytes : stream.message_bytes_left;
+        const Shape shape = next_segment(source.message_bytes, left, source.path_mtu).shape;
+        const Cut& cut = source.cuts[std::size_t(shape)];
+        out[taken] = Departure{.due = due,
+                               .stream = stream_index,
+                               .sequence = std::uint32_t(stream.frames),
+                               .psn = stream.psn,
+                               .payload_bytes = cut.payload_bytes,
+                               .priority = source.priority,
+                               .shape = shape};
+        if (taken++ == 0) first_due = due;
+        const std::uint64_t still_left = left - cut.payload_bytes;
+        stream.message_bytes_left = std::uint32_t(still_left);
+        stream.psn = stream.psn.plus(1);
+        ++stream.frames;
+        stream.frame_bytes += cut.frame_bytes;
+        frame_sum += cut.frame_bytes;
+        l1_sum += last_l1;
+        last_l1 = cut.l1_bytes;
+        source.counters.last_due = due;
+
+        const std::uint64_t fraction = std::uint64_t{source.due_fraction} + cut.step_fraction;
+        source.due_fraction = std::uint32_t(fraction);
+        source.due += cut.step + Picoseconds{std::int64_t(fraction >> 32)};
+        if (source.burst != 0) {
+            const std::uint64_t spent = source.burst_by_packets    ? 1
+                                        : source.burst_by_messages ? std::uint64_t{still_left == 0}
+                                                                   : cut.payload_bytes;
+            source.burst_left -= std::min(source.burst_left, spent);
+            if (source.burst_left == 0) start_next_burst(source);
+        }
+        due = source.due + shift;
+    } while (taken < room && due < limit);
+
+    SourceCounters& counters = source.counters;
+    if (counters.frames == 0) {
+        counters.first_due = first_due;
+        counters.first = now;
+    }
+    counters.frames += taken;
+    counters.l1_bytes += counters.last_l1_bytes + l1_sum;
+    counters.last_l1_bytes = last_l1;
+    counters.last = now;
+    source.packets_left -= taken;
+    totals_.frames.add(taken);
+    totals_.frame_bytes.add(frame_sum);
+    return taken;
+}
+
+void Transmitter::slip(Source& source, Picoseconds late) noexcept {
+    source.due += late - source.debt_cap;
+    source.counters.slipped += late - source.debt_cap;
+    ++source.counters.slips;
+}
+
+void Transmitter::start_next_burst(Source& source) noexcept {
     // Bursts keep to their own clock: a pause delays one, not all that follow.
     source.burst_left = source.burst;
     source.due = std::max(source.due, source.next_burst - shift_[source.priority]);

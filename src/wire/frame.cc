@@ -71,6 +71,7 @@ FrameTemplate::FrameTemplate(const FrameSpec& spec)
             break;
     }
     build_image(spec);
+    if (path_ == Path::kRoceClmul && is_plain()) path_ = Path::kRocePlain;
     for (std::uint32_t bytes = spec.payload_bytes_min; bytes <= spec.payload_bytes_max; ++bytes) {
         lengths_.push_back(path_ == Path::kPause ? Length{} : build_length(bytes, spec));
     }
@@ -128,6 +129,12 @@ FrameTemplate::Length FrameTemplate::build_length(std::uint32_t payload_bytes,
                                    pseudo_sum(std::uint32_t(ip_bytes - ip_header),
                                               kind_ == FrameKind::kTcp ? kIpTcp : kIpUdp));
     return length;
+}
+
+bool FrameTemplate::is_plain() const noexcept {
+    return !v6_ && kHeaderRoom - ip_at_ + sizeof(EthernetHeader) == header_bytes_ &&
+           header_bytes_ <= kPlainHeaderBytes && tag_from_bytes_ <= payload_bytes_min_ &&
+           !checksum_ && !icrc_zero_ && ip_checksum_flip_ == 0;
 }
 
 void FrameTemplate::bind(Stream& stream) const {

@@ -21,6 +21,12 @@ std::uint32_t word_at(const void* at) {
     return word;
 }
 
+std::uint64_t long_at(const void* at) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+}
+
 std::uint64_t sum_of(const std::array<std::uint64_t, 3>& words) {
     std::uint64_t sum = 0;
     for (const std::uint64_t word : words) sum += (word & 0xffff'ffff) + (word >> 32);
@@ -210,6 +216,42 @@ __attribute__((target("pclmul,sse4.1"))) void FrameTemplate::write_clmul(
     finish(payload, stream, departure.payload_bytes, of, changes, ClmulAlgebra::patch(of, changes));
 }
 
+__attribute__((target("pclmul,sse4.1"))) void FrameTemplate::write_plain(
+    std::byte* payload, const Stream& stream, const Departure& departure,
+    Picoseconds now) const noexcept {
+    constexpr std::size_t kIp = sizeof(EthernetHeader), kUdp = kIp + sizeof(Ipv4Header),
+                          kBth = kUdp + sizeof(UdpHeader);
+    const Length& of = length(departure.payload_bytes);
+    const std::byte* const image = image_.data() + kHeaderRoom - header_bytes_;
+    std::byte* const frame = payload - header_bytes_;
+    std::memcpy(payload - kPlainHeaderBytes, image_.data() + kHeaderRoom - kPlainHeaderBytes,
+                kPlainHeaderBytes);
+    store(frame, long_at(&stream.destination_mac));
+    store(frame + 8, word_at(&stream.source_mac.bytes[2]));
+
+    const std::uint64_t source = word_at(stream.source_ip_low.data() + 4),
+                        destination = word_at(stream.destination_ip_low.data() + 4);
+    store(frame + kIp + offsetof(Ipv4Header, total_bytes), of.ip_bytes);
+    store(frame + kIp + offsetof(Ipv4Header, checksum),
+          std::uint16_t(~fold_sum(source + destination + of.ip_sum)));
+    store(frame + kIp + offsetof(Ipv4Header, source), source | destination << 32);
+    const std::uint64_t udp_bytes = std::bit_cast<std::uint16_t>(of.udp_bytes);
+    store(frame + kUdp, long_at(image + kUdp) | udp_bytes << 32 |
+                            std::bit_cast<std::uint16_t>(stream.source_port));
+
+    const std::uint32_t pad = -departure.payload_bytes & 3u;
+    const std::uint32_t psn_word = __builtin_bswap32(departure.psn.value());
+    const std::uint64_t qp = word_at(&stream.dest_qp) & 0xff'ffff;
+    store(frame + kBth, word_at(image + kBth) | pad << 12);  // opcode, flags, P_Key
+    store(frame + kBth + 4, long_at(image + kBth + 4) | qp << 8 | std::uint64_t{psn_word} << 32);
+
+    const Changes changes{true, stream.icrc_residue, psn_word, tag_words(departure, run_, now)};
+    for (std::size_t i = 0; i < 3; ++i) store(payload + 8 * i, changes.tag_words[i]);
+    std::byte* const trailer = payload + departure.payload_bytes;
+    store(trailer, std::uint32_t{0});
+    store(trailer + pad, of.icrc_base ^ ClmulAlgebra::patch(of, changes));
+}
+
 void FrameTemplate::write_portable(std::byte* payload, const Stream& stream,
                                    const Departure& departure, Picoseconds now) const noexcept {
     if (kind_ != FrameKind::kRoce) return write(payload, stream, departure, now);
@@ -260,6 +302,8 @@ void FrameTemplate::write_pause(std::byte* payload, const Stream& stream,
 void FrameTemplate::write(std::byte* payload, const Stream& stream, const Departure& departure,
                           Picoseconds now) const noexcept {
     switch (path_) {
+        case Path::kRocePlain:
+            return write_plain(payload, stream, departure, now);
         case Path::kRoceClmul:
             return write_clmul(payload, stream, departure, now);
         case Path::kRocePortable:

@@ -79,17 +79,24 @@ public:
     Picoseconds paused_time(std::uint8_t priority, Picoseconds now) const noexcept;
 
 private:
+    /// What a packet of one shape is and costs; fixed for a source, so nothing is computed twice.
+    struct Cut {
+        std::uint16_t payload_bytes = 0;
+        std::uint32_t frame_bytes = 0, l1_bytes = 0;
+        Picoseconds step{};               ///< To the next packet's due time, and the rest of it
+        std::uint32_t step_fraction = 0;  ///< in 2^-32 ps.
+    };
     struct Source {
         Picoseconds due{};               ///< On the priority's own clock: without shift_.
         std::uint32_t due_fraction = 0;  ///< 2^-32 ps.
-        std::uint8_t priority = 0;
-        bool limited = false, burst_by_packets = false, burst_by_messages = false;
         std::uint32_t first_stream = 0, stream_count = 0, turn = 0;
-        std::uint64_t per_byte_q32 = 0;  ///< ps per L1 byte, 2^-32.
-        std::uint64_t packets_left = 0;
-        Picoseconds debt_cap{};
+        std::uint64_t packets_left = 0;  ///< All there are, without a limit.
+        std::array<Cut, kShapeCount> cuts;
         std::uint64_t message_bytes = 0;
         std::uint32_t path_mtu = 0;
+        std::uint8_t priority = 0;
+        bool burst_by_packets = false, burst_by_messages = false;
+        Picoseconds debt_cap{};
         std::uint64_t burst = 0, burst_left = 0;
         Picoseconds period{}, next_burst{};
         std::uint32_t plan_index = 0;
@@ -103,11 +110,21 @@ private:
     /// Binary min-heap by (at, source), one a priority.
     using Heap = std::vector<Due>;
 
-    void emit(Source& source, Picoseconds due, Picoseconds now, Departure& out) noexcept;
-    void advance(Source& source, std::uint32_t l1_bytes, std::uint32_t payload_bytes,
-                 bool message_ends) noexcept;
+    void set_cuts(Source& source, const FlowPlan& flow, std::uint32_t group) const;
+    /// The priority whose first source is due next, and when; 8 if all are empty or paused.
+    unsigned first_due(Picoseconds& due) const noexcept;
+    /// When another source than the first of `priority` may be due: until then it goes on alone.
+    Picoseconds next_turn(unsigned priority) const noexcept;
+    /// Packets of one source that are due before `limit`, at most out.size(), at least one.
+    std::uint32_t take_from(Source& source, Picoseconds now, Picoseconds limit,
+                            std::span<Departure> out) noexcept;
+    void slip(Source& source, Picoseconds late) noexcept;
+    void start_next_burst(Source& source) noexcept;
+    std::uint32_t next_stream(Source& source) const noexcept;
     void resume_expired(Picoseconds now) noexcept;
     void resume(unsigned priority, Picoseconds at) noexcept;
+
+    static constexpr std::uint32_t kLookAhead = 8;  ///< Streams prefetched, in packets.
 
     const FrameTemplates& templates_;
     std::span<Stream> streams_;
