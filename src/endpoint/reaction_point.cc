@@ -39,6 +39,13 @@ std::uint64_t DcqcnLaw::cut(std::uint64_t rate, std::uint64_t alpha) const noexc
     return std::max(rate - std::min(by_alpha, most), minimum);
 }
 
+const DcqcnLaw& DcqcnLaws::of(const DcqcnParameters& parameters, BitRate line) {
+    for (const auto& law : laws_) {
+        if (law->line() == line && law->parameters() == parameters) return *law;
+    }
+    return *laws_.emplace_back(std::make_unique<const DcqcnLaw>(parameters, line));
+}
+
 /// Whole alpha periods since the first CNP (kNic) or the last one (kPaper). Divides: a CNP or a cut
 /// is rare beside packets.
 std::uint64_t ReactionPoint::periods(Picoseconds now) const noexcept {

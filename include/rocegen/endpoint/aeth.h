@@ -53,7 +53,7 @@ struct Reply {
     Kind kind = Kind::kAck;
     std::uint8_t syndrome = kAckWithoutCredits;
     std::uint32_t stream = 0;  ///< Whose packet it answers; it goes the other way.
-    Psn psn;                   ///< Acknowledged, wanted (NAK, RNR), or 0 (CNP).
+    Psn psn{};                 ///< Acknowledged, wanted (NAK, RNR), or 0 (CNP).
     std::uint32_t msn = 0;     ///< 24 bits.
     std::uint32_t packets = 1, bytes = 0;
 };

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "rocegen/base/units.h"
@@ -60,6 +61,17 @@ private:
     BitRate line_;
     std::uint64_t keep_ = 0;             ///< 1 - g.
     std::vector<std::uint64_t> powers_;  ///< keep^n, n from 0.
+};
+
+/// The laws of a run, each once: the table of one is some tens of KiB, a NIC may have few streams.
+/// Thread: filled before the start, then its laws are const.
+class DcqcnLaws {
+public:
+    /// Stays where it is while this lives.
+    const DcqcnLaw& of(const DcqcnParameters& parameters, BitRate line);
+
+private:
+    std::vector<std::unique_ptr<const DcqcnLaw>> laws_;
 };
 
 class ReactionPoint {
