@@ -35,6 +35,7 @@ public:
     explicit ReceiveQueue(const ResponderOptions& options) noexcept;
     /// Uses one, if there is one.
     bool take(Picoseconds now) noexcept;
+    /// Posts more, where the application does not do so by time.
     void post(std::uint32_t receives) noexcept { posted_ += receives; }
 
 private:

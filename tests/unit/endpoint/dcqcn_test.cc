@@ -19,7 +19,7 @@ TEST(DcqcnSets, AreFiveAndNameTheirVariant) {
 
 TEST(DcqcnSets, AreInRangeOnEveryLine) {
     for (const DcqcnSet& set : dcqcn_sets()) {
-        for (const std::uint64_t gbps : {10, 25, 40, 100, 400, 800, 1600}) {
+        for (const std::uint64_t gbps : {10u, 25u, 40u, 100u, 400u, 800u, 1600u}) {
             EXPECT_EQ(check(set.parameters, BitRate{gbps * 1'000'000'000}),
                       std::vector<std::string>{})
                 << set.name << " at " << gbps;

@@ -266,10 +266,10 @@ TEST(Endpoint, DeliversAllStreamsOnceInOrderUnderLossAndMarks) {
         }
     };
     Picoseconds now{};
-    for (int turn = 0; turn < 400'000; ++turn) {
+    for (std::uint32_t turn = 0; turn < 400'000; ++turn) {
         now += us(1);
         apply();
-        const auto stream = std::uint32_t(turn % kStreams);
+        const std::uint32_t stream = turn % kStreams;
         State& s = state[stream];
         if (s.next != end && s.next != s.limit && now >= s.not_before) {
             ends.sender.on_sent(stream, s.next, 1082, now);

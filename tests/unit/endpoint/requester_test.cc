@@ -265,7 +265,7 @@ void expect_exactly_once_in_order(LossyPair& pair, std::uint32_t total) {
 
 TEST(GoBackN, DeliversEverythingOnceInOrderOverALossyWire) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        for (const std::uint64_t percent : {0, 1, 5, 10}) {
+        for (const std::uint64_t percent : {0u, 1u, 5u, 10u}) {
             // Timeout 33 us: several round trips of 6 us.
             LossyPair pair(seed, (std::uint64_t{1} << 32) * percent / 100,
                            {.window = 32, .timeout_code = 3}, {.ack_every = 4});
