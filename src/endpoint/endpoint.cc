@@ -1,0 +1,311 @@
+#include "rocegen/endpoint/endpoint.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "rocegen/wire/opcode.h"
+
+namespace rocegen {
+namespace {
+
+/// A queue pair as a packet to it names it. IPv4 addresses differ in the upper half of a second
+/// word, so one of these is turned; the products are independent, and KeyIndex mixes their sum.
+std::uint64_t key_of(const IpAddress& from, const IpAddress& to, std::uint32_t qp) noexcept {
+    std::uint64_t words[4];
+    std::memcpy(words, from.bytes.data(), 16);
+    std::memcpy(words + 2, to.bytes.data(), 16);
+    return qp * 0x9e3779b97f4a7c15 + words[0] * 0xbf58476d1ce4e5b9 + words[1] * 0x94d049bb133111eb +
+           words[2] * 0xd6e8feb86659fd93 + std::rotl(words[3], 32) * 0xca5a826395121157;
+}
+
+/// CNP intervals of the scopes that the receivers share.
+class CnpScopes {
+public:
+    std::uint32_t scope_of(const StreamPlan& stream, std::uint32_t index, std::uint32_t port,
+                           CnpScope scope, Picoseconds interval) {
+        const auto [found, added] =
+            scopes_.try_emplace(key(stream, index, port, scope), std::uint32_t(intervals_.size()));
+        if (added) intervals_.push_back(interval);  // of the first flow in it
+        return found->second;
+    }
+    const std::vector<Picoseconds>& intervals() const { return intervals_; }
+
+private:
+    using Key = std::tuple<CnpScope, std::uint32_t, std::uint32_t>;
+    static Key key(const StreamPlan& stream, std::uint32_t index, std::uint32_t port,
+                   CnpScope scope) {
+        switch (scope) {
+            case CnpScope::kQueuePair:
+                return {scope, index, 0};
+            case CnpScope::kIpPair:
+                return {scope, stream.source_host, stream.destination_host};
+            case CnpScope::kDestinationIp:
+                return {scope, stream.source_host, port};
+            case CnpScope::kPort:
+                break;
+        }
+        return {scope, port, 0};
+    }
+    std::map<Key, std::uint32_t> scopes_;
+    std::vector<Picoseconds> intervals_;
+};
+
+std::vector<Picoseconds> cnp_intervals(const Plan& plan, std::span<const FlowBehaviour> flows,
+                                       std::span<const std::uint32_t> receives,
+                                       std::vector<std::uint32_t>& scope_of) {
+    CnpScopes scopes;
+    for (const std::uint32_t index : receives) {
+        const StreamPlan& stream = plan.streams[index];
+        const FlowBehaviour& flow = flows[stream.flow];
+        scope_of.push_back(flow.dcqcn ? scopes.scope_of(stream, index, plan.receiving_port(stream),
+                                                        flow.cnp_scope, flow.dcqcn->cnp_interval)
+                                      : KeyIndex::kNone);
+    }
+    return scopes.intervals();
+}
+
+}  // namespace
+
+Endpoint::Endpoint(const Plan& plan, std::span<const FlowBehaviour> flows, DcqcnLaws& laws,
+                   std::span<const std::uint32_t> sends, std::span<const std::uint32_t> receives)
+    : sender_by_stream_(sends.size()),
+      receiver_by_stream_(receives.size()),
+      sender_by_qp_(sends.size()),
+      receiver_by_qp_(receives.size()),
+      notification_({}),
+      timers_(sends.size()) {
+    assert(flows.size() == plan.flows.size());
+    add_senders(plan, flows, laws, sends);
+    add_receivers(plan, flows, receives);
+}
+
+void Endpoint::add_senders(const Plan& plan, std::span<const FlowBehaviour> flows, DcqcnLaws& laws,
+                           std::span<const std::uint32_t> sends) {
+    senders_.reserve(sends.size());
+    queue_.resize(sends.size());
+    for (const std::uint32_t index : sends) {
+        const StreamPlan& stream = plan.streams[index];
+        const FlowBehaviour& flow = flows[stream.flow];
+        const auto at = std::uint32_t(senders_.size());
+        Sender& sender = senders_.emplace_back(Sender{.stream = index, .qp = stream.source_qp});
+        const std::uint64_t key = key_of(plan.hosts[stream.destination_host].ip,
+                                         plan.hosts[stream.source_host].ip, stream.source_qp);
+        [[maybe_unused]] const bool one =
+            sender_by_stream_.insert(index, at) && sender_by_qp_.insert(key, at);
+        assert(one);  // A pair of hosts has each QP number once.
+        if (flow.dcqcn) {
+            const BitRate line = plan.ports[plan.sending_port(stream)].link_rate;
+            sender.reaction.emplace(laws.of(*flow.dcqcn, line));
+            sender.told_rate = line;
+            ask(at, Action::kRate);
+        }
+        if (flow.transport == Transport::kRc && flow.reliable) {
+            sender.requester.emplace(flow.requester, stream.initial_psn);
+            sender.told_limit = sender.requester->limit();
+            ask(at, Action::kLimit);
+        }
+    }
+}
+
+void Endpoint::add_receivers(const Plan& plan, std::span<const FlowBehaviour> flows,
+                             std::span<const std::uint32_t> receives) {
+    std::vector<std::uint32_t> scope_of;
+    notification_ = NotificationPoint(cnp_intervals(plan, flows, receives, scope_of));
+    receivers_.reserve(receives.size());
+    for (const std::uint32_t index : receives) {
+        const StreamPlan& stream = plan.streams[index];
+        const FlowBehaviour& flow = flows[stream.flow];
+        const auto at = std::uint32_t(receivers_.size());
+        Receiver& receiver = receivers_.emplace_back(
+            Receiver{.stream = index, .qp = stream.dest_qp, .cnp_scope = scope_of[at]});
+        const std::uint64_t key = key_of(plan.hosts[stream.source_host].ip,
+                                         plan.hosts[stream.destination_host].ip, stream.dest_qp);
+        [[maybe_unused]] const bool one =
+            receiver_by_stream_.insert(index, at) && receiver_by_qp_.insert(key, at);
+        assert(one);
+        if (flow.transport == Transport::kRc && !flow.acknowledge) continue;
+        ResponderOptions options = flow.responder;
+        // An ACK that comes later than a full window never comes.
+        if (flow.reliable && options.ack_every > 0) {
+            options.ack_every = std::min(options.ack_every, flow.requester.window);
+        }
+        receiver.responder.emplace(flow.transport, options, stream.initial_psn,
+                                   plan.flows[stream.flow].path_mtu);
+    }
+}
+
+std::uint32_t Endpoint::on_packet(const Packet& packet, Picoseconds now,
+                                  std::span<Reply> replies) noexcept {
+    if (packet.verdict != Verdict::kRoce) return 0;
+    if (packet.icrc == IcrcVerdict::kBad) {
+        ++counters_.bad_icrc;
+        return 0;
+    }
+    const Roce& roce = packet.roce;
+    const std::uint64_t key = key_of(packet.source_ip, packet.destination_ip, roce.dest_qp);
+    const bool cnp = roce.opcode == std::uint8_t(Opcode::kCnp);
+    if (!cnp && !info(roce.opcode).response) {
+        const std::uint32_t at = receiver_by_qp_.find(key);
+        if (at != KeyIndex::kNone && receivers_[at].qp == roce.dest_qp) {
+            return on_request(receivers_[at], packet, now, replies);
+        }
+        ++counters_.unknown;
+        return 0;
+    }
+    const std::uint32_t at = sender_by_qp_.find(key);
+    if (at == KeyIndex::kNone || senders_[at].qp != roce.dest_qp) {
+        ++counters_.unknown;
+    } else if (!cnp) {
+        on_response(at, roce, now);
+    } else if (senders_[at].reaction) {
+        senders_[at].reaction->on_cnp(now);
+        note(at, Requester::Verdict::kIgnored);
+    } else {
+        ++counters_.cnps_ignored;
+    }
+    return 0;
+}
+
+std::uint32_t Endpoint::on_request(Receiver& receiver, const Packet& packet, Picoseconds now,
+                                   std::span<Reply> replies) noexcept {
+    std::uint32_t count = 0;
+    if (packet.ecn == kCe && receiver.cnp_scope != KeyIndex::kNone &&
+        notification_.on_ce(receiver.cnp_scope, !replies.empty(), now)) {
+        replies[count++] = {.kind = Reply::Kind::kCnp, .syndrome = 0, .stream = receiver.stream};
+    }
+    if (!receiver.responder) return count;
+    Reply reply;
+    if (!receiver.responder->on_request(packet.roce, now, reply).reply) return count;
+    if (count == replies.size()) {
+        ++counters_.replies_lost;
+        return count;
+    }
+    reply.stream = receiver.stream;
+    replies[count++] = reply;
+    return count;
+}
+
+void Endpoint::on_response(std::uint32_t at, const Roce& roce, Picoseconds now) noexcept {
+    Sender& sender = senders_[at];
+    if (!sender.requester) return;  // Open loop.
+    Requester& requester = *sender.requester;
+    Requester::Verdict verdict;
+    switch (roce.opcode & 0x1f) {
+        case IBV_OPCODE_ACKNOWLEDGE:
+            verdict = aeth_kind(roce.syndrome) == AethKind::kAck
+                          ? requester.on_ack(roce.psn, now)
+                          : requester.on_nak(roce.syndrome, roce.psn, now);
+            break;
+        case IBV_OPCODE_ATOMIC_ACKNOWLEDGE:
+            verdict = requester.on_ack(roce.psn, now);
+            break;
+        default:
+            verdict = requester.on_read_response(roce.psn, now);
+    }
+    note(at, verdict);
+}
+
+void Endpoint::on_sent(std::uint32_t stream, [[maybe_unused]] Psn psn, std::uint32_t frame_bytes,
+                       Picoseconds now, std::uint32_t packets, bool responses) noexcept {
+    const std::uint32_t at = sender_by_stream_.find(stream);
+    if (at == KeyIndex::kNone) return;
+    Sender& sender = senders_[at];
+    if (sender.requester) {
+        assert(sender.requester->cursor() == psn);
+        sender.requester->on_sent(packets, responses, now);
+    }
+    if (sender.reaction) sender.reaction->on_bytes_sent(frame_bytes, now);
+    note(at, Requester::Verdict::kIgnored);
+}
+
+void Endpoint::on_timer(Picoseconds now) noexcept {
+    while (timers_.next() <= now) {
+        const auto at = std::uint32_t(timers_.next_timer());
+        Sender& sender = senders_[at];
+        auto verdict = Requester::Verdict::kIgnored;
+        if (sender.reaction) sender.reaction->on_timer(now);
+        if (sender.requester) verdict = sender.requester->on_timer(now);
+        // A timer that was put off stands at its old time: now it moves.
+        timers_.set(at, timer_of(sender));
+        note(at, verdict);
+    }
+}
+
+Picoseconds Endpoint::timer_of(const Sender& sender) const noexcept {
+    Picoseconds at = kNever;
+    if (sender.reaction) at = std::min(at, sender.reaction->next_timer());
+    if (sender.requester) at = std::min(at, sender.requester->next_timer());
+    return at;
+}
+
+void Endpoint::note(std::uint32_t at, Requester::Verdict verdict) noexcept {
+    Sender& sender = senders_[at];
+    std::uint8_t what = 0;
+    if (sender.reaction && sender.reaction->rate() != sender.told_rate) {
+        sender.told_rate = sender.reaction->rate();
+        what |= Action::kRate;
+    }
+    if (sender.requester && sender.requester->limit() != sender.told_limit) {
+        sender.told_limit = sender.requester->limit();
+        what |= Action::kLimit;
+    }
+    if (verdict == Requester::Verdict::kResend) what |= Action::kRewind;
+    if (verdict == Requester::Verdict::kError) {
+        what |= Action::kStop;
+        ++counters_.queue_pairs_in_error;
+    }
+    if (what != 0) ask(at, what);
+    // Every ACK puts the timeout off; only an earlier time is worth a walk up the tree.
+    if (const Picoseconds timer = timer_of(sender); timer < timers_.at(at)) timers_.set(at, timer);
+}
+
+void Endpoint::ask(std::uint32_t at, std::uint8_t what) noexcept {
+    Sender& sender = senders_[at];
+    if (sender.pending == 0) {
+        std::size_t end = queue_head_ + queued_++;
+        if (end >= queue_.size()) end -= queue_.size();
+        queue_[end] = at;
+    }
+    sender.pending = std::uint8_t(sender.pending | what);
+}
+
+bool Endpoint::next_action(Action& action) noexcept {
+    if (queued_ == 0) return false;
+    Sender& sender = senders_[queue_[queue_head_]];
+    if (++queue_head_ == queue_.size()) queue_head_ = 0;
+    --queued_;
+    action = {.stream = sender.stream, .what = sender.pending};
+    sender.pending = 0;
+    if (sender.reaction) action.rate = sender.reaction->rate();
+    if (sender.requester) {
+        action.error = sender.requester->error();
+        action.from = sender.requester->cursor();
+        action.limit = sender.requester->limit();
+        action.not_before = sender.requester->resend_at();
+    }
+    return true;
+}
+
+const Endpoint::Sender* Endpoint::sender_of(std::uint32_t stream) const noexcept {
+    const std::uint32_t at = sender_by_stream_.find(stream);
+    return at == KeyIndex::kNone ? nullptr : &senders_[at];
+}
+const ReactionPoint* Endpoint::reaction_point(std::uint32_t stream) const noexcept {
+    const Sender* sender = sender_of(stream);
+    return sender && sender->reaction ? &*sender->reaction : nullptr;
+}
+const Requester* Endpoint::requester(std::uint32_t stream) const noexcept {
+    const Sender* sender = sender_of(stream);
+    return sender && sender->requester ? &*sender->requester : nullptr;
+}
+const Responder* Endpoint::responder(std::uint32_t stream) const noexcept {
+    const std::uint32_t at = receiver_by_stream_.find(stream);
+    if (at == KeyIndex::kNone || !receivers_[at].responder) return nullptr;
+    return &*receivers_[at].responder;
+}
+
+}  // namespace rocegen
