@@ -50,7 +50,7 @@ struct FileState {
         if (captured > record.wire_bytes) flag(record, CaptureFlag::kCapturedOverLength);
         if (captured < record.wire_bytes) flag(record, CaptureFlag::kSnapped);
         if (snaplen > 0 && captured > snaplen) flag(record, CaptureFlag::kCapturedOverSnaplen);
-        if (!record.time.in_range) flag(record, CaptureFlag::kTimeOutOfRange);
+        if (!record.time.in_range()) flag(record, CaptureFlag::kTimeOutOfRange);
         if (records > 0 && record.time < last_time) flag(record, CaptureFlag::kTimeBackwards);
         last_time = record.time;
         ++records;

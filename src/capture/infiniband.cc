@@ -15,14 +15,17 @@ using capture::load;
 
 constexpr std::size_t kLrhBytes = 8, kGrhBytes = 40;
 
-/// IBTA Vol 1, 7.8.1: from the LRH to the payload, what switches and routers change masked by ones.
+/// IBTA Vol 1, 7.8.1: from the LRH to the payload, what switches change masked by ones: the virtual
+/// lane, or with a GRH the whole LRH, which routers replace.
 std::uint32_t native_icrc(std::span<const std::byte> covered, bool has_grh) {
     std::array<std::byte, kLrhBytes + kGrhBytes + sizeof(Bth)> head;
     const std::size_t bth = kLrhBytes + (has_grh ? kGrhBytes : 0);
     const std::size_t bytes = bth + sizeof(Bth);
     std::memcpy(head.data(), covered.data(), bytes);
-    head[0] |= std::byte{0xf0};  // virtual lane
-    if (has_grh) {
+    if (!has_grh) {
+        head[0] |= std::byte{0xf0};  // virtual lane
+    } else {
+        std::memset(head.data(), 0xff, kLrhBytes);
         head[8] |= std::byte{0x0f};  // traffic class and flow label
         std::memset(head.data() + 9, 0xff, 3);
         head[15] = std::byte{0xff};  // hop limit

@@ -136,8 +136,9 @@ LinkPayload erf(const CaptureRecord& record) {
     link.frame_bytes = link.wire_bytes = wire;
     link.bytes = link.bytes.first(std::min<std::size_t>(link.bytes.size(), wire));
     link.if_index = flags & 3;
-    const CaptureTime seconds = TimestampScale(0x80 | 32, 0).at(stamp);
-    link.hardware_time = seconds;
+    // To the nearest ns, as other tools do: the card's unit is 0.23 ns.
+    const std::uint64_t ns = ((stamp & 0xffff'ffff) * 1'000'000'000 + 0x8000'0000) >> 32;
+    link.hardware_time = CaptureTime{std::int64_t((stamp >> 32) * 1'000'000'000 + ns)};
     return link;
 }
 

@@ -113,7 +113,7 @@ CaptureTime PcapDecoder::time(std::uint32_t seconds, std::uint32_t fraction, Fil
     std::int64_t ns = std::int64_t{seconds} * 1'000'000'000;  // unsigned: to the year 2106
     if (nanoseconds()) {
         if (fraction >= 1'000'000'000) state.flag(record, CaptureFlag::kFractionTooLarge);
-        return {ns + fraction, 0, true};
+        return {ns + fraction, 0, 0};
     }
     // A us file with ns in it: nearly every fraction is over 999999. One between that and 2 s may
     // be a forgotten carry; what more of the file is decides about those that fit both.
@@ -124,10 +124,10 @@ CaptureTime PcapDecoder::time(std::uint32_t seconds, std::uint32_t fraction, Fil
     if (only_ns || ns_fractions_ > us_fractions_) {
         state.flag(record, fraction < 1'000'000'000 ? CaptureFlag::kNsInUsFile
                                                     : CaptureFlag::kFractionTooLarge);
-        return {ns + fraction, 0, true};
+        return {ns + fraction, 0, 0};
     }
     if (!fits_us) state.flag(record, CaptureFlag::kFractionTooLarge);
-    return {ns + std::int64_t{fraction} * 1000, 0, true};
+    return {ns + std::int64_t{fraction} * 1000, 0, 0};
 }
 
 bool PcapDecoder::next(ByteSource& source, FileState& state, CaptureRecord& record) {

@@ -1,5 +1,9 @@
 #include "rocegen/capture/timestamp.h"
 
+#include <fmt/format.h>
+
+#include <limits>
+
 namespace rocegen {
 namespace {
 
@@ -38,13 +42,16 @@ CaptureTime TimestampScale::slow(std::uint64_t units) const noexcept {
                            __int128{offset_seconds_} * std::int64_t(kPicosPerSecond);
     __int128 ns = picos / 1000;
     if (picos % 1000 < 0) --ns;  // down, not towards zero
-    if (ns > std::numeric_limits<std::int64_t>::max()) {
-        return {std::numeric_limits<std::int64_t>::max(), 0, false};
-    }
-    if (ns < std::numeric_limits<std::int64_t>::min()) {
-        return {std::numeric_limits<std::int64_t>::min(), 0, false};
-    }
-    return {std::int64_t(ns), std::uint16_t(picos - ns * 1000), true};
+    const auto low = std::int64_t(ns);
+    return {low, std::int32_t((ns - low) >> 64), std::uint16_t(picos - ns * 1000)};
+}
+
+std::string to_text(CaptureTime time) {
+    const __int128 ns = (__int128{time.era} << 64) + time.ns;
+    const __int128 magnitude = ns < 0 ? -ns : ns;
+    // At most 2^64 s in either direction.
+    return fmt::format("{}{}.{:09}", ns < 0 ? "-" : "", std::uint64_t(magnitude / 1'000'000'000),
+                       std::uint64_t(magnitude % 1'000'000'000));
 }
 
 }  // namespace rocegen

@@ -1,5 +1,6 @@
 /// Native InfiniBand packets (IBTA Vol 1, 5.2 and 7.7): LRH, maybe GRH, BTH, payload, ICRC, VCRC.
-/// The transport behind the LRH is the same as RoCE's; the ICRC differs, since it covers the LRH.
+/// The transport behind the LRH is the same as RoCE's; without a GRH the ICRC differs, since it
+/// covers the LRH then.
 /// Thread: pure functions.
 #pragma once
 

@@ -33,7 +33,7 @@ struct LinkPayload {
     std::optional<MacAddress> source_mac;   ///< kNetwork, where the sender's is there.
     std::optional<std::uint32_t> if_index;  ///< SLL2: of the Linux interface; ERF: of the port.
     PacketDirection direction = PacketDirection::kUnknown;
-    /// ERF: the card's own stamp, of 2^-32 s; finer than the record's.
+    /// ERF: the card's own stamp, of 2^-32 s, to the nearest ns; finer than the record's.
     std::optional<CaptureTime> hardware_time;
 };
 

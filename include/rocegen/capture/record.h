@@ -57,7 +57,7 @@ enum class CaptureFlag : std::uint8_t {
     kNsInUsFile,           ///< A us file whose fractions are nanoseconds; read as such.
     kFractionTooLarge,     ///< A fraction of a second or more; carried into the seconds.
     kTimeBackwards,        ///< Before the record in front of it.
-    kTimeOutOfRange,       ///< Beyond the year 2262 or before 1677.
+    kTimeOutOfRange,       ///< Beyond the year 2262 or before 1677: see CaptureTime.
     kNoTime,               ///< pcapng Simple Packet Block: carries none.
     kUnknownLinkType,      ///< read_link() does not know it.
     kUnknownInterface,     ///< pcapng: the interface is not described.

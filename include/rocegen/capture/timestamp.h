@@ -1,26 +1,33 @@
-/// Times of capture files: nanoseconds since the Unix epoch as a signed 64-bit integer (to the year
+/// Times of capture files: nanoseconds since the Unix epoch as a signed 64-bit integer (1677 to
 /// 2262), and what a finer resolution adds, in picoseconds. Everything is rounded down, never to
-/// nearest: equal times stay equal and the order stays. No floating point anywhere.
+/// nearest: equal times stay equal and the order stays. No floating point anywhere. Broken writers
+/// leave times far beyond; those keep their order, their differences and their exact text.
 /// Resolutions: pcapng's if_tsresol (powers of ten and of two) and if_tsoffset
 /// (draft-ietf-opsawg-pcapng, 4.2). Thread: plain values.
 #pragma once
 
 #include <compare>
 #include <cstdint>
-#include <limits>
+#include <string>
 
 namespace rocegen {
 
 struct CaptureTime {
-    std::int64_t ns = 0;      ///< Since 1970-01-01 00:00 UTC, as the file has it.
+    /// Since 1970-01-01 00:00 UTC, as the file has it; the low 64 bits if that is beyond them.
+    std::int64_t ns = 0;
+    std::int32_t era = 0;     ///< The time is era * 2^64 + ns: 0 for every sane file.
     std::uint16_t picos = 0;  ///< 0..999, below the nanosecond.
-    bool in_range = true;     ///< False: beyond 64 bits of ns, `ns` is the nearest end.
+
+    constexpr bool in_range() const { return era == 0; }
     friend constexpr bool operator==(CaptureTime, CaptureTime) = default;
     friend constexpr std::strong_ordering operator<=>(CaptureTime a, CaptureTime b) {
+        if (a.era != b.era) return a.era <=> b.era;
         if (a.ns != b.ns) return a.ns <=> b.ns;
         return a.picos <=> b.picos;
     }
 };
+/// Seconds since the epoch with 9 digits, exact: "1700000000.000000001".
+std::string to_text(CaptureTime time);
 
 /// How an interface counts time: units of 10^-n or 2^-n seconds, and seconds added to each.
 class TimestampScale {
@@ -36,7 +43,7 @@ public:
         if (units < fast_limit_ &&
             !__builtin_add_overflow(std::int64_t(units) * std::int64_t(ns_per_unit_), offset_ns_,
                                     &ns)) {
-            return {ns, 0, true};
+            return {ns, 0, 0};
         }
         return slow(units);
     }

@@ -70,7 +70,7 @@ struct Unwrapped {
     std::string_view why;
     std::uint8_t layer_count = 0;
     std::array<OuterLayer, kMaxLayers> layers;
-    /// Native InfiniBand: `frame`'s ICRC cannot be checked as RoCE's; this is the verdict.
+    /// Native InfiniBand: without a GRH the ICRC cannot be checked as RoCE's; this is the verdict.
     bool infiniband = false, addresses_known = true;
     IcrcVerdict infiniband_icrc = IcrcVerdict::kUnchecked;
 

@@ -82,7 +82,7 @@ private:
 
 /// What pcapng says of an interface.
 struct InterfaceSpec {
-    std::string name, description;
+    std::string name = {}, description = {};
     LinkType link_type = LinkType::kEthernet;
     std::uint32_t snaplen = 0;    ///< 0: no limit. The file's own limit is WriterOptions'.
     std::uint64_t speed_bps = 0;  ///< 0: not said.
@@ -90,15 +90,15 @@ struct InterfaceSpec {
 
 /// What pcapng says of a packet beside its bytes.
 struct PacketNote {
-    std::span<const std::string_view> comments;
+    std::span<const std::string_view> comments = {};
     PacketDirection direction = PacketDirection::kUnknown;
-    std::optional<std::uint64_t> drops;  ///< Lost since the packet before, on this interface.
+    std::optional<std::uint64_t> drops = {};  ///< Lost since the packet before, on this interface.
 };
 
 struct InterfaceStatistics {
-    std::int64_t end_ns = 0;               ///< When the counters were read.
-    std::optional<std::int64_t> start_ns;  ///< Of the capture.
-    std::optional<std::uint64_t> received, dropped, os_dropped;
+    std::int64_t end_ns = 0;                    ///< When the counters were read.
+    std::optional<std::int64_t> start_ns = {};  ///< Of the capture.
+    std::optional<std::uint64_t> received = {}, dropped = {}, os_dropped = {};
 };
 
 class PcapngWriter {
