@@ -84,10 +84,11 @@ std::span<const std::byte> ByteSource::refill(std::size_t bytes) {
     const std::size_t kept = end_ - begin_;
     if (ended_) return {buffer_.get() + begin_, kept};
     if (bytes > capacity_) {
-        auto larger = std::make_unique_for_overwrite<std::byte[]>(bytes);
+        const std::size_t capacity = std::max(bytes, 2 * capacity_);
+        auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
         std::memcpy(larger.get(), buffer_.get() + begin_, kept);
         buffer_ = std::move(larger);
-        capacity_ = bytes;
+        capacity_ = capacity;
     } else if (begin_ > 0) {
         std::memmove(buffer_.get(), buffer_.get() + begin_, kept);
     }

@@ -130,17 +130,18 @@ private:
 
 }  // namespace
 
-ByteSource unpacked(std::unique_ptr<ByteInput> input, Compression& found) {
-    ByteSource plain(std::move(input));
+ByteSource unpacked(std::unique_ptr<ByteInput> input, Compression& found,
+                    std::size_t buffer_bytes) {
+    ByteSource plain(std::move(input), buffer_bytes);
     const auto magic = plain.need(4);
     found = is_gzip(magic)   ? Compression::kGzip
             : is_zstd(magic) ? Compression::kZstd
                              : Compression::kNone;
     if (found == Compression::kGzip) {
-        return ByteSource(std::make_unique<GzipInput>(std::move(plain)));
+        return ByteSource(std::make_unique<GzipInput>(std::move(plain)), buffer_bytes);
     }
     if (found == Compression::kZstd) {
-        return ByteSource(std::make_unique<ZstdInput>(std::move(plain)));
+        return ByteSource(std::make_unique<ZstdInput>(std::move(plain)), buffer_bytes);
     }
     return plain;
 }

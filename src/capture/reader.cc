@@ -94,8 +94,8 @@ std::string refusal(std::span<const std::byte> head) {
 }  // namespace capture
 
 struct CaptureReader::Impl {
-    Impl(std::unique_ptr<ByteInput> input, std::string name)
-        : source(unpacked(std::move(input), compression)) {
+    Impl(std::unique_ptr<ByteInput> input, std::string name, std::size_t buffer_bytes)
+        : source(unpacked(std::move(input), compression, buffer_bytes)) {
         state.name = std::move(name);
         const auto head = source.need(4);
         const auto fail = [this](const std::string& why) {
@@ -124,8 +124,9 @@ struct CaptureReader::Impl {
 
 CaptureReader::CaptureReader(const std::string& path)
     : CaptureReader(open_input(path), path == "-" ? "standard input" : path) {}
-CaptureReader::CaptureReader(std::unique_ptr<ByteInput> input, std::string name)
-    : impl_(std::make_unique<Impl>(std::move(input), std::move(name))) {}
+CaptureReader::CaptureReader(std::unique_ptr<ByteInput> input, std::string name,
+                             std::size_t buffer_bytes)
+    : impl_(std::make_unique<Impl>(std::move(input), std::move(name), buffer_bytes)) {}
 CaptureReader::~CaptureReader() = default;
 CaptureReader::CaptureReader(CaptureReader&&) noexcept = default;
 CaptureReader& CaptureReader::operator=(CaptureReader&&) noexcept = default;

@@ -29,7 +29,7 @@ void use(const CaptureRecord& record, Unwrapper& unwrapper) {
 
 void read(std::span<const std::byte> bytes) {
     try {
-        CaptureReader reader(memory_input(bytes), "fuzz");
+        CaptureReader reader(memory_input(bytes), "fuzz", 64);
         Unwrapper unwrapper;
         std::uint64_t records = 0;
         for (CaptureRecord record; reader.next(record); ++records) use(record, unwrapper);

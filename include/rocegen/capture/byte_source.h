@@ -1,6 +1,6 @@
 /// Bytes of a capture file in order: a plain file, standard input, memory, or a compressed file
 /// (gzip, zstd) unpacked on the way. One buffer, read in large pieces; a record is looked at in
-/// place. Memory stays bounded: 1 MiB, or the longest record that was asked for.
+/// place. Memory stays bounded: 1 MiB, or twice the longest record that was asked for.
 /// Thread: one owner.
 #pragma once
 
@@ -66,6 +66,7 @@ private:
 enum class Compression : std::uint8_t { kNone, kGzip, kZstd };
 
 /// Looks at the first bytes and unpacks what is packed. `found` says what it was.
-ByteSource unpacked(std::unique_ptr<ByteInput> input, Compression& found);
+ByteSource unpacked(std::unique_ptr<ByteInput> input, Compression& found,
+                    std::size_t buffer_bytes = ByteSource::kBufferBytes);
 
 }  // namespace rocegen

@@ -27,8 +27,9 @@ public:
     /// A path, or "-" for standard input. Throws Failure with a sentence if it cannot be opened or
     /// is no capture: empty, zeros, text, another format.
     explicit CaptureReader(const std::string& path);
-    /// Any other input; `name` stands in the sentences.
-    CaptureReader(std::unique_ptr<ByteInput> input, std::string name);
+    /// Any other input; `name` stands in the sentences. The buffer grows to what a record needs.
+    CaptureReader(std::unique_ptr<ByteInput> input, std::string name,
+                  std::size_t buffer_bytes = ByteSource::kBufferBytes);
     ~CaptureReader();
     CaptureReader(CaptureReader&&) noexcept;
     CaptureReader& operator=(CaptureReader&&) noexcept;

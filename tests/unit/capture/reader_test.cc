@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "unit/capture/capture_fixture.h"
 #include "unit/wire/hex.h"
@@ -237,6 +238,39 @@ TEST(CaptureReader, SaysWhereEachRecordLies) {
         EXPECT_EQ(all[i].record.offset, 24 + i * 138);
     }
     EXPECT_EQ(reader.offset(), 438u);
+}
+
+TEST(CaptureReader, ReadsTheSameThroughABufferOfAnySize) {
+    for (const char* name : {"cases/o10.pcapng", "cases/o8a.pcap", "rxe/rc-send.pcap"}) {
+        const Bytes file = test::read_file(test::pcap_path(name));
+        CaptureReader whole = test::reader_of(file);
+        const auto expected = test::read_all(whole);
+        for (const std::size_t buffer_bytes : {1u, 24u, 63u, 137u, 1000u, 5000u}) {
+            CaptureReader reader(memory_input(file), name, buffer_bytes);
+            const auto all = test::read_all(reader);
+            ASSERT_EQ(all.size(), expected.size());
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                EXPECT_EQ(all[i].bytes, expected[i].bytes);
+                EXPECT_EQ(all[i].record.offset, expected[i].record.offset);
+                EXPECT_EQ(all[i].record.flags, expected[i].record.flags);
+            }
+        }
+    }
+}
+
+TEST(CaptureReader, ReadsStandardInputAndPipes) {
+    const std::string path = test::pcap_path("cases/o10.pcapng");
+    const int kept = ::dup(STDIN_FILENO);
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
+        ::popen(("(head -c 100 '" + path + "'; tail -c +101 '" + path + "')").c_str(), "r"),
+        &::pclose);
+    ASSERT_TRUE(pipe);
+    ::dup2(::fileno(pipe.get()), STDIN_FILENO);
+    CaptureReader reader("-");
+    EXPECT_EQ(test::read_all(reader).size(), 4u);
+    EXPECT_EQ(reader.name(), "standard input");
+    ::dup2(kept, STDIN_FILENO);
+    ::close(kept);
 }
 
 TEST(CaptureReader, RefusesWhatIsNoCaptureInASentence) {
