@@ -1,0 +1,118 @@
+#include "rocegen/capture/byte_source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "rocegen/base/error.h"
+
+namespace rocegen {
+namespace {
+
+class FileInput : public ByteInput {
+public:
+    FileInput(int fd, bool owned) : fd_(fd), owned_(owned) {}
+    ~FileInput() override {
+        if (owned_) ::close(fd_);
+    }
+    FileInput(const FileInput&) = delete;
+    FileInput& operator=(const FileInput&) = delete;
+
+    std::size_t read(std::span<std::byte> into) override {
+        for (;;) {
+            const ssize_t got = ::read(fd_, into.data(), into.size());
+            if (got >= 0) return std::size_t(got);
+            if (errno == EINTR) continue;
+            damage_ = fmt::format("read error: {}", std::strerror(errno));
+            return 0;
+        }
+    }
+    std::string damage() const override { return damage_; }
+
+private:
+    int fd_;
+    bool owned_;
+    std::string damage_;
+};
+
+class MemoryInput : public ByteInput {
+public:
+    explicit MemoryInput(std::span<const std::byte> bytes) : left_(bytes) {}
+    std::size_t read(std::span<std::byte> into) override {
+        const std::size_t got = std::min(into.size(), left_.size());
+        if (got > 0) std::memcpy(into.data(), left_.data(), got);
+        left_ = left_.subspan(got);
+        return got;
+    }
+
+private:
+    std::span<const std::byte> left_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteInput> open_input(const std::string& path) {
+    const auto fail = [&path](int error) {
+        throw Failure(ExitStatus::kBadInput, fmt::format("{}: {}", path, std::strerror(error)));
+    };
+    if (path == "-") return std::make_unique<FileInput>(STDIN_FILENO, false);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) fail(errno);
+    auto input = std::make_unique<FileInput>(fd, true);
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) fail(errno);
+    if (S_ISDIR(status.st_mode)) fail(EISDIR);
+    ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);  // a hint: pipes refuse it
+    return input;
+}
+
+std::unique_ptr<ByteInput> memory_input(std::span<const std::byte> bytes) {
+    return std::make_unique<MemoryInput>(bytes);
+}
+
+ByteSource::ByteSource(std::unique_ptr<ByteInput> input, std::size_t buffer_bytes)
+    : input_(std::move(input)),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)),
+      capacity_(buffer_bytes) {}
+
+std::span<const std::byte> ByteSource::refill(std::size_t bytes) {
+    const std::size_t kept = end_ - begin_;
+    if (ended_) return {buffer_.get() + begin_, kept};
+    if (bytes > capacity_) {
+        const std::size_t capacity = std::max(bytes, 2 * capacity_);
+        auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
+        std::memcpy(larger.get(), buffer_.get() + begin_, kept);
+        buffer_ = std::move(larger);
+        capacity_ = capacity;
+    } else if (begin_ > 0) {
+        std::memmove(buffer_.get(), buffer_.get() + begin_, kept);
+    }
+    begin_ = 0;
+    end_ = kept;
+    while (end_ < bytes) {
+        const std::size_t got = input_->read({buffer_.get() + end_, capacity_ - end_});
+        if (got == 0) {
+            ended_ = true;
+            break;
+        }
+        end_ += got;
+    }
+    return {buffer_.get(), end_};
+}
+
+bool ByteSource::skip(std::uint64_t bytes) {
+    while (bytes > 0) {
+        const std::size_t piece = std::size_t(std::min<std::uint64_t>(bytes, need(1).size()));
+        if (piece == 0) return false;
+        consume(piece);
+        bytes -= piece;
+    }
+    return true;
+}
+
+}  // namespace rocegen
