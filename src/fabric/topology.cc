@@ -134,10 +134,9 @@ Routes::Routes(const Graph& graph, const std::vector<PinnedRoute>& pinned)
     : graph_(graph), pinned_(pinned), tables_(graph.switches.size()) {}
 
 std::uint16_t Routes::Table::group(const std::vector<std::uint16_t>& ports) {
-    const auto found = std::find(groups.begin(), groups.end(), ports);
-    if (found == groups.end()) groups.push_back(ports);
-    return std::uint16_t(found == groups.end() ? groups.size() - 1
-                                               : std::size_t(found - groups.begin()));
+    const auto at = std::size_t(std::find(groups.begin(), groups.end(), ports) - groups.begin());
+    if (at == groups.size()) groups.push_back(ports);
+    return std::uint16_t(at);
 }
 
 std::vector<std::uint32_t> Routes::distances(const State& state, std::uint32_t edge) const {
