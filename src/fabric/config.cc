@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "rocegen/fabric/buffer.h"
+#include "rocegen/fabric/topology.h"
 
 namespace rocegen {
 namespace {
@@ -71,7 +72,72 @@ void check_switch(const SwitchConfig& s, const QosMap& qos, Problems& out) {
         out.push_back("quantum must be above 0");
 }
 
+void check_fault(const FaultConfig& fault, const std::string& where, const Graph& graph,
+                 Problems& out) {
+    using Fault = FaultConfig::Kind;
+    const Fault kind = fault.kind;
+    const bool of_link = kind == Fault::kLinkDown || kind == Fault::kLinkUp ||
+                         kind == Fault::kLinkRate || kind == Fault::kBitErrors;
+    const bool of_switch = kind == Fault::kSwitchRestart || kind == Fault::kRouteWithdrawn;
+    const bool of_port = kind == Fault::kRouteWithdrawn || kind == Fault::kSlowReceiver ||
+                         kind == Fault::kPauseStorm;
+    const auto absent = [&](const char* what, std::uint32_t index, std::size_t count) {
+        if (index < count) return;
+        out.push_back(where + "no " + what + " " + std::to_string(index) + "; there are " +
+                      std::to_string(count));
+    };
+    if (of_link) absent("link", fault.link, graph.links.size());
+    if (of_switch) absent("switch", fault.node, graph.switches.size());
+    if (of_port) absent("port", fault.port, graph.nics);
+    if (fault.at.count() < 0 || fault.duration.count() < 0) {
+        out.push_back(where + "times must not be negative");
+    }
+    if (kind == Fault::kLinkRate && fault.rate.bits_per_sec == 0) {
+        out.push_back(where + "rate must not be 0; use a link that is down");
+    }
+}
+
 }  // namespace
+
+const SwitchConfig& config_of(const FabricConfig& config, std::uint32_t index) {
+    const SwitchConfig* found = &config.switches;
+    for (const SwitchOverride& o : config.overrides) {
+        if (o.node == index) found = &o.config;
+    }
+    return *found;
+}
+
+std::vector<std::string> problems(const FabricConfig& config, const Graph& graph) {
+    Problems out;
+    // Events name a port and a queue in 20 bits.
+    if (graph.ports.size() > 1u << 17) out.push_back("at most 131072 ends of links");
+    for (std::uint32_t s = 0; s < graph.switches.size(); ++s) {
+        const BufferLimits limits =
+            BufferLimits::of(config_of(config, s), graph.switches[s].port_count,
+                             std::uint32_t(std::popcount(config.qos.lossless_groups)));
+        if (limits.shared == 0) {
+            out.push_back(graph.switches[s].name + ": reserves and headroom of its " +
+                          std::to_string(graph.switches[s].port_count) +
+                          " ports use up the buffer; enlarge it, or share the headroom");
+        }
+    }
+    for (std::size_t i = 0; i < config.faults.size(); ++i) {
+        check_fault(config.faults[i], "faults[" + std::to_string(i) + "]: ", graph, out);
+    }
+    for (std::size_t i = 0; i < config.pinned.size(); ++i) {
+        const PinnedRoute& route = config.pinned[i];
+        const bool sound = route.at < graph.switches.size() && route.destination < graph.nics &&
+                           route.link < graph.links.size();
+        if (!sound)
+            out.push_back("pinned[" + std::to_string(i) + "]: no such switch, port or link");
+    }
+    for (const SwitchOverride& o : config.overrides) {
+        if (o.node >= graph.switches.size()) {
+            out.push_back("overrides: no switch " + std::to_string(o.node));
+        }
+    }
+    return out;
+}
 
 std::vector<std::string> problems(const FabricConfig& config, std::size_t ports) {
     Problems out;

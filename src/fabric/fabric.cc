@@ -9,10 +9,19 @@
 namespace rocegen {
 namespace {
 
-const FabricConfig& sound(const FabricConfig& config, const Plan& plan) {
-    const std::vector<std::string> found = problems(config, plan.ports.size());
+void refuse(const std::vector<std::string>& found) {
     if (!found.empty()) throw Failure(ExitStatus::kBadInput, "fabric: " + found.front());
+}
+
+const FabricConfig& sound(const FabricConfig& config, const Plan& plan) {
+    refuse(problems(config, plan.ports.size()));
     return config;
+}
+
+Graph sound_graph(const FabricConfig& config, const Plan& plan) {
+    Graph graph = build_graph(config, plan);
+    refuse(problems(config, graph));
+    return graph;
 }
 
 /// Seeds that differ for each use and switch.
@@ -27,7 +36,7 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config)
       config_(sound(config, plan)),
       templates_(plan),
       streams_(make_streams(plan, templates_)),
-      graph_(build_graph(config_, plan)),
+      graph_(sound_graph(config_, plan)),
       routes_(graph_, config_.pinned),
       link_failed_(graph_.links.size()),
       analyzer_(plan) {
@@ -88,12 +97,8 @@ void Fabric::make_nics() {
 
 void Fabric::make_switches() {
     for (std::uint32_t s = 0; s < graph_.switches.size(); ++s) {
-        const SwitchConfig* config = &config_.switches;
-        for (const SwitchOverride& o : config_.overrides) {
-            if (o.node == s) config = &o.config;
-        }
         const std::uint64_t hash_index = config_.ecmp.same_seed ? 0 : s + 1;
-        switches_.emplace_back(core_, *config, config_.qos, graph_, routes_, s,
+        switches_.emplace_back(core_, config_of(config_, s), config_.qos, graph_, routes_, s,
                                derive(config_.seed, 2, s),
                                derive(config_.ecmp.seed ^ config_.seed, 3, hash_index));
     }

@@ -39,6 +39,12 @@ struct Graph {
 /// problems() has found none.
 Graph build_graph(const FabricConfig& config, const Plan& plan);
 
+/// Sentences about links, switches and ports that the configuration names and the graph has not, and
+/// about buffers that reserves and headroom use up. Empty: sound.
+std::vector<std::string> problems(const FabricConfig& config, const Graph& graph);
+/// What switch `index` is made of.
+const SwitchConfig& config_of(const FabricConfig& config, std::uint32_t index);
+
 /// Shortest paths by hops over the links that are up; where several are equal, all of them.
 class Routes {
 public:

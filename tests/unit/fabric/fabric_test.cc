@@ -43,6 +43,20 @@ TEST(FabricConfig, AnExplicitTopologyLinksEveryPortOnce) {
     EXPECT_EQ(problems(config, 2).size(), 3u);  // no switch 1, port 0 twice, port 1 not at all
 }
 
+TEST(FabricConfig, NamesFaultsRoutesAndBuffersThatCannotBe) {
+    const Plan plan = fabric_plan(4, {}, us(1));
+    FabricConfig config = leaf_spine(2, 2);
+    EXPECT_THAT(problems(config, build_graph(config, plan)), testing::IsEmpty());
+    FaultConfig fault;
+    fault.link = 8;
+    config.faults = {fault};
+    config.pinned = {{0, 4, 0}};
+    config.overrides = {{4, config.switches}, {3, config.switches}};
+    config.overrides[1].config.pfc.enabled = true;
+    config.overrides[1].config.pfc.headroom_bytes = 1u << 30;
+    EXPECT_EQ(problems(config, build_graph(config, plan)).size(), 4u);
+}
+
 TEST(Topology, OversubscriptionSetsTheUplinks) {
     const Plan plan = fabric_plan(8, {}, us(1));
     FabricConfig config = leaf_spine(2, 2);
