@@ -174,16 +174,13 @@ Rates received_rates(const FlowResult& flow) {
             double(flow.data_frames_rx - 1) / seconds};
 }
 
-/// Mean L1 rate that one source of the flow should reach.
-double wanted_rate(const FlowPlan& flow) { return double(flow.bit_rate.bits_per_sec); }
-
 void finish_flow(const Plan& plan, FlowResult& flow, std::span<const TransmitterOf> transmitters) {
     const FlowPlan& from = plan.flows[flow.flow];
     flow.tx = sent_rates(plan, flow.flow, transmitters);
     flow.rx = received_rates(flow);
     std::uint64_t sources = 0;
     for (const SourcePlan& s : plan.sources) sources += s.flow == flow.flow;
-    flow.wanted_l1_bits_per_sec = wanted_rate(from) * double(sources);
+    flow.wanted_l1_bits_per_sec = double(from.mean_bit_rate.bits_per_sec) * double(sources);
     // A burst's mean depends on where it was cut off: only a constant rate has an error.
     if (flow.tx.l1_bits_per_sec && from.pattern.kind == Pattern::Kind::kConstant) {
         flow.rate_error = *flow.tx.l1_bits_per_sec / flow.wanted_l1_bits_per_sec - 1;
@@ -191,7 +188,8 @@ void finish_flow(const Plan& plan, FlowResult& flow, std::span<const Transmitter
     if (flow.rx.l2_bits_per_sec) {
         const double seconds =
             double((*flow.last_timestamp - *flow.first_timestamp).count()) / kPicosPerSec;
-        flow.goodput_bits_per_sec = double(flow.payload_bytes_rx) * 8 / seconds;
+        const double share = double(flow.data_frames_rx - 1) / double(flow.data_frames_rx);
+        flow.goodput_bits_per_sec = double(flow.payload_bytes_rx) * 8 * share / seconds;
     }
 }
 
@@ -230,16 +228,18 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
     }
 }
 
-/// Streams have one RX owner for life, so that of several analyzers one saw the stream; frames that
-/// strayed to another port are counted there as well and noted.
+/// Streams have one RX owner for life: the analyzer of the receiving port. Frames that strayed to
+/// another port count only where the owner saw none.
 const StreamRx* owner_of(std::span<const AnalyzerOf> analyzers, std::uint32_t stream,
                          std::uint32_t port) {
     const StreamRx* owner = nullptr;
+    const StreamRx* stray = nullptr;
     for (const AnalyzerOf& a : analyzers) {
         const StreamRx& rx = a.analyzer->streams()[stream];
-        if (owner == nullptr || (a.port == port && rx.frames >= owner->frames)) owner = &rx;
+        const StreamRx*& best = a.port == port ? owner : stray;
+        if (best == nullptr || rx.frames > best->frames) best = &rx;
     }
-    return owner;
+    return owner != nullptr && (owner->frames > 0 || stray == nullptr) ? owner : stray;
 }
 
 }  // namespace

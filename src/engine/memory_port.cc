@@ -24,10 +24,13 @@ void MemoryPort::put(const Departure& departure, Picoseconds now) noexcept {
     MemoryRing::Slot& slot = out_.fill();
     const FrameTemplate& frame = rendering_.of(departure);
     if (slot.trailer_at != departure.payload_bytes) restore_pattern(slot.payload, slot.trailer_at);
-    frame.write(slot.payload, rendering_.stream(departure), departure, now);
+    const Stream& stream = rendering_.stream(departure);
+    frame.write(slot.payload, stream, departure, now);
     slot.trailer_at = departure.payload_bytes;
     slot.frame_at = frame.header_bytes();
     slot.frame_bytes = frame.frame_bytes(departure.payload_bytes);
+    self_check_.rendered({slot.payload - slot.frame_at, slot.frame_bytes}, frame, stream, departure,
+                         now);
 }
 
 }  // namespace rocegen

@@ -122,7 +122,13 @@ void Fabric::trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue,
 }
 
 Result Fabric::run(const std::atomic<bool>& stop) {
-    interrupted_ = !advance(plan_.measure + plan_.drain, stop);
+    const Picoseconds end = plan_.measure + plan_.drain;
+    interrupted_ = !advance(end, stop);
+    if (interrupted_) {
+        // Nothing new leaves; what is under way arrives.
+        for (EmulatedNic& nic : nics_) nic.stop();
+        advance(std::min(end, now_ + plan_.drain), std::atomic<bool>{false});
+    }
     return result();
 }
 

@@ -52,7 +52,7 @@ void EmulatedNic::pump(Picoseconds now) {
     std::array<Departure, kBurst> departures;
     std::uint32_t room = 0, taken = 0;
     do {
-        room = reserve(kBurst);
+        room = stopped_ ? 0 : reserve(kBurst);
         taken = transmitter_.take(now, std::span(departures).first(room));
         for (std::uint32_t i = 0; i < taken; ++i) put(departures[i], now);
     } while (taken == kBurst);
@@ -61,7 +61,7 @@ void EmulatedNic::pump(Picoseconds now) {
 
     // With a full NIC the next frame on the wire makes room, and comes back here.
     const Picoseconds due = transmitter_.next_due();
-    if (due == kNever || (taken == room && armed_) || !wire().up) return;
+    if (due == kNever || stopped_ || (taken == room && armed_) || !wire().up) return;
     if (due < woken_at_) {
         woken_at_ = std::max(due, now);
         core_.events.push(woken_at_, kNicWake, port_);

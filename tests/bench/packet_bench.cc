@@ -31,7 +31,7 @@ struct Path {
             std::memcpy(buffer.data() + FrameTemplate::kHeaderRoom, payload_pattern(), payload);
         }
     }
-    std::span<const std::byte> write(std::uint32_t i, Picoseconds now) {
+    std::span<const std::byte> write(std::uint32_t i) {
         const Departure& d = departures[i];
         const FrameTemplate& t = templates.of(streams[d.stream], d.shape);
         std::byte* payload = buffers[i].data() + FrameTemplate::kHeaderRoom;
@@ -63,7 +63,7 @@ void BM_TakeAndWrite(benchmark::State& state) {  // Args: payload bytes, queue p
     for (auto _ : state) {
         path.now += Picoseconds{100'000};
         const std::uint32_t taken = path.transmitter.take(path.now, path.departures);
-        for (std::uint32_t i = 0; i < taken; ++i) path.write(i, path.now);
+        for (std::uint32_t i = 0; i < taken; ++i) path.write(i);
         benchmark::ClobberMemory();
     }
     state.SetItemsProcessed(state.iterations() * kBurstFrames);
@@ -73,7 +73,7 @@ BENCHMARK(BM_TakeAndWrite)->ArgsProduct({{64, 1024, 4096}, {1, 1000, 65536}});
 void BM_ParseFrame(benchmark::State& state) {  // Args: payload bytes, check the ICRC
     Path path{std::uint32_t(state.range(0)), 16};
     path.transmitter.take(path.now, path.departures);
-    const auto frame = path.write(0, path.now);
+    const auto frame = path.write(0);
     const ParseOptions options{.check_icrc = state.range(1) != 0};
     for (auto _ : state) benchmark::DoNotOptimize(parse(frame, path.now, options));
     state.SetItemsProcessed(state.iterations());
@@ -87,7 +87,7 @@ void BM_ParseAndAnalyze(benchmark::State& state) {  // Arg: queue pairs
         path.now += Picoseconds{100'000};
         const std::uint32_t taken = path.transmitter.take(path.now, path.departures);
         for (std::uint32_t i = 0; i < taken; ++i) {
-            analyzer.on_packet(parse(path.write(i, path.now), path.now));
+            analyzer.on_packet(parse(path.write(i), path.now));
         }
     }
     state.SetItemsProcessed(state.iterations() * kBurstFrames);

@@ -25,14 +25,14 @@ with Folder() as folder:
             line = next((l for l in done.stderr.splitlines() if l.startswith(f"{path}:")), "")
             expect(line, f"{what}: no line with the file in {done.stderr!r}")
             place = line[len(path) + 1:].split(":")
-            expect(place[0] == "11" and place[1].isdigit(), f"{what}: wrong place in {line!r}")
+            expect(place[0] == "10" and place[1].isdigit(), f"{what}: wrong place in {line!r}")
             for word in words:
                 expect(word in line, f"{what}: no {word!r} in {line!r}")
             expect_equal(done.stdout, "", f"stdout of {what}")
 
     several = profile([{"rate": "25"}, {"psn": "16777216"}, {"messsage": "1KiB"}])
     done = rocegen("check", folder.file("several.yaml", several))
-    for line, key in ((11, "rate"), (12, "psn"), (13, "messsage")):
+    for line, key in ((10, "rate"), (11, "psn"), (12, "messsage")):
         expect(any(f":{line}:" in l and key in l for l in done.stderr.splitlines()),
                f"mistake in line {line} ({key}) is not named: {done.stderr}")
 

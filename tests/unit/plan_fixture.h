@@ -42,7 +42,7 @@ inline Plan make_plan(std::vector<FlowOptions> flows, Picoseconds measure,
         flow.ecn = kEct0;
         flow.message_bytes = o.message_bytes;
         flow.path_mtu = o.path_mtu;
-        flow.bit_rate = o.rate;
+        flow.bit_rate = flow.mean_bit_rate = o.rate;
         flow.rate = {RateSpec::Kind::kBits, o.rate.bits_per_sec};
         flow.pattern = o.pattern;
         flow.packets = o.packets;

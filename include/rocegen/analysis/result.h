@@ -35,7 +35,7 @@ struct Traffic {
     std::optional<Losses> by_tag;
     Losses by_psn;
     std::uint64_t message_tx = 0, message_complete_rx = 0;
-    std::uint64_t ecn_ce_rx = 0, ect_rx = 0, remarked_rx = 0;
+    std::uint64_t ecn_ce_rx = 0, ect_rx = 0, remarked_rx = 0;  ///< ECT: CE is one of them.
     std::uint64_t icrc_checked = 0, icrc_bad = 0;
     std::optional<std::uint64_t> min_latency_ns, max_latency_ns;
     std::optional<double> avg_latency_ns;
@@ -83,6 +83,9 @@ struct GeneratorResult {
     std::uint64_t slips = 0;
     Picoseconds slipped{};
     std::uint64_t port_full = 0;  ///< Turns that could not send for want of room.
+    /// Frames verified whole while they were sent, and those that were not as planned. Empty: the
+    /// wire carries no rendered frames.
+    std::optional<std::uint64_t> self_checked, self_check_failed;
     /// Live only: loop turns held up longer than 10 us, and what the machine did without load.
     std::optional<std::uint64_t> gaps, gap_max_ns;
     std::optional<double> noise_gaps_per_sec;

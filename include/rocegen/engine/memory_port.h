@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rocegen/engine/port.h"
+#include "rocegen/engine/self_check.h"
 #include "rocegen/wire/payload.h"
 
 namespace rocegen {
@@ -72,6 +73,7 @@ public:
     void put(const Departure& departure, Picoseconds now) noexcept;
     void flush(std::uint8_t, Picoseconds) noexcept { out_.push(); }
     std::uint32_t backlog() const noexcept { return out_.unpushed(); }
+    const SelfCheck& self_check() const noexcept { return self_check_; }
     template <class Each>
     std::uint32_t receive(Each&& each) noexcept {
         const std::uint32_t waiting = in_.waiting();
@@ -88,6 +90,7 @@ private:
     MemoryRing& out_;
     MemoryRing& in_;
     Rendering rendering_;
+    SelfCheck self_check_;
 };
 static_assert(Port<MemoryPort>);
 

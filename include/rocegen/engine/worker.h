@@ -60,8 +60,12 @@ public:
             if (now - last > WorkerStats::kGap) note_gap(now - last);
             last = now;
             bool idle = true;
+            // All receive before any sends: what this turn sends is seen a turn later at the
+            // earliest, so that a delay through a ring is at least a turn and not 0.
             for (Served& lane : lanes_) {
                 if (lane.analyzer) receive(lane, now);
+            }
+            for (Served& lane : lanes_) {
                 if (lane.transmitter) idle &= transmit(lane, now);
             }
             stats_.turns.add(1);

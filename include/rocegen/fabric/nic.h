@@ -49,6 +49,9 @@ public:
     void flush(std::uint8_t paused, Picoseconds) noexcept { paused_ = paused; }
     std::uint32_t backlog() const noexcept { return queued_; }
 
+    /// Takes nothing more from its Transmitter; what it holds still leaves.
+    void stop() { stopped_ = true; }
+
     /// Takes what is due, starts the wire, arranges the next wake-up.
     void pump(Picoseconds now);
     // Events.
@@ -106,6 +109,7 @@ private:
     Fifo control_;
     std::uint8_t waiting_ = 0, paused_ = 0;
     bool armed_ = false;  ///< A kNicFree is on its way.
+    bool stopped_ = false;
     std::uint32_t queued_ = 0;
     std::int64_t order_ = 0;
     Picoseconds woken_at_ = kNever;  ///< Of the earliest kNicWake on its way.

@@ -52,6 +52,7 @@ struct FlowPlan {
     std::uint32_t path_mtu = 1024;  ///< Payload bytes of a full packet.
     RateSpec rate;                  ///< As the profile says it, per source host.
     BitRate bit_rate;               ///< L1, resolved; inside a burst for kBurst.
+    BitRate mean_bit_rate;          ///< L1, over whole periods; bit_rate for kConstant.
     Pattern pattern;
     std::uint64_t packets = 0;  ///< Of the whole flow; 0: until the run ends.
     Picoseconds start{};

@@ -87,6 +87,8 @@ TEST(WorkerLoop, DeliversEveryFrameRunToCompletion) {
     EXPECT_EQ(r.flows[0].icrc_bad, 0u);
     EXPECT_EQ(r.flows[0].message_complete_rx, r.flows[0].message_tx);
     EXPECT_EQ(r.streams.size(), 16u);
+    EXPECT_EQ(bench.a.self_check().checked(), 1 + (kFrames - 1) / SelfCheck::kEvery);
+    EXPECT_EQ(bench.a.self_check().failed(), 0u);
 }
 
 TEST(WorkerLoop, SendsAndReceivesOnTwoThreads) {
@@ -123,6 +125,23 @@ TEST(WorkerLoop, APfcFrameOnOneWorkerStopsTheSenderOnAnother) {
     bench.board_a.apply(pause, 100_gbps, Picoseconds{5000});
     bench.board_a.update(*bench.transmitter, seen, Picoseconds{6000});
     EXPECT_FALSE(bench.transmitter->paused(3));
+}
+
+TEST(SelfCheck, FindsAFrameThatIsWrong) {
+    Plan plan = test::make_plan({{.message_bytes = 64}}, Picoseconds::max());
+    const FrameTemplates templates{plan};
+    const std::vector<Stream> streams = make_streams(plan, templates);
+    MemoryRing ring{2, 1024}, back{2, 1024};
+    MemoryPort out{ring, back, {templates, streams}};
+    Departure d;
+    d.payload_bytes = 64;
+    ring.fill().payload[40] ^= std::byte{1};  // a payload that is not the pattern; slot 0
+    ring.fill();                              // slot 1
+    out.flush(0, Picoseconds{0});
+    ring.pop(2);
+    out.put(d, Picoseconds{0});
+    EXPECT_EQ(out.self_check().checked(), 1u);
+    EXPECT_EQ(out.self_check().failed(), 1u);
 }
 
 TEST(MemoryPort, RestoresTheTrailerOfAShorterFrame) {

@@ -54,7 +54,7 @@ inline Plan fabric_plan(std::uint32_t ports, const std::vector<FlowSpec>& flows,
         flow.ecn = o.ecn;
         flow.message_bytes = o.payload;
         flow.path_mtu = o.payload;
-        flow.bit_rate = o.rate;
+        flow.bit_rate = flow.mean_bit_rate = o.rate;
         flow.rate = {RateSpec::Kind::kBits, o.rate.bits_per_sec};
         flow.packets = o.packets;
         flow.start = o.start;

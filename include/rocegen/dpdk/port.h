@@ -1,0 +1,176 @@
+/// One queue pair of a DPDK port, as the worker loop uses it. Frames are rendered straight into
+/// prefilled buffers; what the port does not take stays here and goes first next time.
+/// A receiver must not change a frame: net_ring hands it the sender's own buffer.
+/// Thread: one worker sends and one, the same or another, receives; counters may be read by others.
+#pragma once
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "rocegen/dpdk/pool.h"
+#include "rocegen/engine/port.h"
+#include "rocegen/engine/self_check.h"
+#include "rocegen/traffic/transmitter.h"
+#include "rocegen/wire/payload.h"
+
+namespace rocegen {
+
+class MbufPort {
+public:
+    /// Frames put and not yet accepted, at most.
+    static constexpr std::uint32_t kPending = 256;
+
+    /// `tx_pool` is the port's own, made by Pool::tx().
+    MbufPort(std::uint16_t port_id, rte_mempool* tx_pool, const Rendering& rendering)
+        : port_id_(port_id), rendering_(rendering), scratch_(new std::byte[kScratchBytes]) {
+        tx_.pool = tx_pool;
+    }
+    /// Frees what it still holds. The port may be closed already, the pool must not.
+    ~MbufPort() {
+        rte_mempool_put_bulk(tx_.pool, reinterpret_cast<void**>(tx_.held.data()), tx_.held_count);
+        rte_mempool_put_bulk(tx_.pool, reinterpret_cast<void**>(tx_.pending.data() + tx_.begin),
+                             backlog());
+    }
+    MbufPort(const MbufPort&) = delete;
+    MbufPort& operator=(const MbufPort&) = delete;
+
+    std::uint32_t reserve(std::uint32_t frames) noexcept {
+        if (tx_.end + frames > kPending) move_to_front();
+        const std::uint32_t room = std::min(frames, kPending - tx_.end);
+        if (tx_.held_count < room) refill();
+        return std::min(room, tx_.held_count);
+    }
+
+    void put(const Departure& departure, Picoseconds now) noexcept {
+        rte_mbuf* const mbuf = tx_.held[--tx_.held_count];
+        if (tx_.held_count > 0) prefetch_for_write(tx_.held[tx_.held_count - 1]);
+        std::byte* const payload = payload_of(mbuf);
+        std::uint32_t& trailer_at = trailer_.of(mbuf);
+        if (trailer_at != departure.payload_bytes) {
+            restore_pattern(payload, trailer_at);
+            trailer_at = departure.payload_bytes;
+        }
+        const FrameTemplate& frame = rendering_.of(departure);
+        const Stream& stream = rendering_.stream(departure);
+        frame.write(payload, stream, departure, now);
+        // Buffers from a pool have one reference and one segment; these alone may differ.
+        mbuf->data_off = std::uint16_t(FrameTemplate::kHeaderRoom - frame.header_bytes());
+        mbuf->ol_flags = 0;
+        const std::uint32_t bytes = frame.frame_bytes(departure.payload_bytes);
+        mbuf->data_len = std::uint16_t(bytes);
+        mbuf->pkt_len = bytes;
+        tx_.self_check.rendered({payload - frame.header_bytes(), bytes}, frame, stream, departure,
+                                now);
+        tx_.priority[tx_.end] = departure.priority;
+        tx_.pending[tx_.end++] = mbuf;
+    }
+
+    void flush(std::uint8_t paused, Picoseconds) noexcept {
+        if (backlog() == 0) return;
+        if (paused != 0) return flush_unpaused(paused);
+        const std::uint16_t sent =
+            rte_eth_tx_burst(port_id_, 0, tx_.pending.data() + tx_.begin, std::uint16_t(backlog()));
+        tx_.accepted.add(sent);
+        tx_.begin += sent;
+        if (tx_.begin == tx_.end) tx_.begin = tx_.end = 0;
+    }
+
+    std::uint32_t backlog() const noexcept { return tx_.end - tx_.begin; }
+
+    template <class Each>
+    std::uint32_t receive(Each&& each) noexcept {
+        constexpr std::uint32_t kAhead = 4;
+        std::array<rte_mbuf*, kBurst> burst;
+        const std::uint32_t got = rte_eth_rx_burst(port_id_, 0, burst.data(), kBurst);
+        if (got == 0) return 0;
+        for (std::uint32_t i = 0; i < std::min(got, kAhead); ++i) prefetch_for_read(burst[i]);
+        for (std::uint32_t i = 0; i < got; ++i) {
+            if (i + kAhead < got) prefetch_for_read(burst[i + kAhead]);
+            const std::span<const std::byte> frame = bytes_of(*burst[i]);
+            if (!frame.empty()) each(frame);
+        }
+        rte_pktmbuf_free_bulk(burst.data(), got);
+        rx_.polled.add(got);
+        return got;
+    }
+
+    std::uint16_t port_id() const noexcept { return port_id_; }
+    /// Frames the driver took, and gave.
+    std::uint64_t accepted() const noexcept { return tx_.accepted.read(); }
+    std::uint64_t polled() const noexcept { return rx_.polled.read(); }
+    const SelfCheck& self_check() const noexcept { return tx_.self_check; }
+    /// Frames of several buffers that are longer together than any we could have sent.
+    std::uint64_t unreadable() const noexcept { return rx_.unreadable.read(); }
+
+private:
+    static constexpr std::size_t kScratchBytes = 16384;
+
+    struct alignas(64) Tx {
+        rte_mempool* pool = nullptr;
+        std::uint32_t held_count = 0;
+        std::uint32_t begin = 0, end = 0;  ///< Of what is pending.
+        Counter accepted;
+        SelfCheck self_check;
+        std::array<rte_mbuf*, 2 * kBurst> held;  ///< Reserved, last in first out.
+        std::array<rte_mbuf*, kPending> pending;
+        std::array<std::uint8_t, kPending> priority;
+    };
+    struct alignas(64) Rx {
+        Counter polled, unreadable;
+    };
+
+    static void prefetch_for_write(rte_mbuf* mbuf) noexcept {
+        __builtin_prefetch(mbuf, 1);
+        __builtin_prefetch(payload_of(mbuf), 1);
+        __builtin_prefetch(payload_of(mbuf) - 64, 1);
+    }
+    static void prefetch_for_read(const rte_mbuf* mbuf) noexcept {
+        __builtin_prefetch(rte_pktmbuf_mtod(mbuf, const void*));
+        __builtin_prefetch(rte_pktmbuf_mtod_offset(mbuf, const void*, 64));
+    }
+
+    /// The frame's bytes; those of several segments are copied together. Empty: it does not fit.
+    std::span<const std::byte> bytes_of(const rte_mbuf& mbuf) noexcept {
+        if (mbuf.nb_segs == 1) {
+            return {rte_pktmbuf_mtod(&mbuf, const std::byte*), mbuf.data_len};
+        }
+        if (mbuf.pkt_len > kScratchBytes) {
+            rx_.unreadable.add(1);
+            return {};
+        }
+        const void* const whole = rte_pktmbuf_read(&mbuf, 0, mbuf.pkt_len, scratch_.get());
+        return {static_cast<const std::byte*>(whole), mbuf.pkt_len};
+    }
+
+    /// A burst at a time, so that the pool is asked once a turn.
+    void refill() noexcept {
+        void** const at = reinterpret_cast<void**>(tx_.held.data() + tx_.held_count);
+        if (rte_mempool_get_bulk(tx_.pool, at, kBurst) == 0) tx_.held_count += kBurst;
+    }
+    void move_to_front() noexcept {
+        if (tx_.begin == 0) return;
+        std::copy(tx_.pending.begin() + tx_.begin, tx_.pending.begin() + tx_.end,
+                  tx_.pending.begin());
+        std::copy(tx_.priority.begin() + tx_.begin, tx_.priority.begin() + tx_.end,
+                  tx_.priority.begin());
+        tx_.end -= tx_.begin;
+        tx_.begin = 0;
+    }
+    void flush_unpaused(std::uint8_t paused) noexcept;
+
+    Tx tx_;
+    Rx rx_;
+    alignas(64) std::uint16_t port_id_;
+    TrailerField trailer_;
+    Rendering rendering_;
+    std::unique_ptr<std::byte[]> scratch_;  ///< The receiver's.
+};
+static_assert(Port<MbufPort>);
+
+}  // namespace rocegen

@@ -1,0 +1,91 @@
+/// A profile: what traffic, as its file says it. Where it runs is the testbed's. load_profile()
+/// fills it, build_plan() makes it a Plan. docs/profiles.md documents each key.
+/// Thread: const after loading.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rocegen/base/units.h"
+#include "rocegen/profile/expectation.h"
+#include "rocegen/profile/places.h"
+#include "rocegen/traffic/plan.h"
+#include "rocegen/wire/frame.h"
+
+namespace rocegen {
+
+enum class Verb : std::uint8_t { kWrite, kSend };
+
+/// How a class's frames are marked.
+struct TrafficClass {
+    std::string name;
+    std::uint8_t dscp = 0;            ///< 0..63.
+    std::optional<std::uint8_t> pcp;  ///< 0..7. The priority; without it, dscp >> 3 is.
+    std::uint8_t ecn = kNotEct;       ///< kNotEct, kEct0, kEct1 or kCe.
+    Places places;
+    std::uint8_t priority() const { return pcp.value_or(std::uint8_t(dscp >> 3)); }
+};
+
+/// A group of emulated end hosts that are alike.
+struct HostGroup {
+    std::string name;
+    std::uint32_t count = 1;  ///< 1..65536.
+    Places places;
+};
+
+/// Hosts of one group: all, one ("senders[3]") or some ("senders[0-3]").
+struct HostRef {
+    std::string text, group;
+    struct Range {
+        std::uint32_t first = 0, last = 0;  ///< Both inclusive.
+    };
+    std::optional<Range> range;  ///< Empty: all.
+    Place place;
+};
+
+/// What a flow without `pattern` does: evenly spaced, its sources spread in phase.
+inline constexpr Pattern kEvenPattern{Pattern::Kind::kConstant, {}, 0, {}, false};
+
+struct Flow {
+    std::string name;  ///< Default: "flow" and its index.
+    HostRef from, to;  ///< Required.
+    Verb verb = Verb::kWrite;
+    std::uint64_t message_bytes = 4096;  ///< 0..2^31.
+    std::uint32_t path_mtu = 1024;       ///< Payload bytes: 256, 512, 1024, 2048 or 4096.
+    std::uint32_t qps = 1;               ///< Queue pairs per host pair, 1..65536.
+    std::string class_name;              ///< Empty: DSCP 0, Not-ECT, priority 0.
+    RateSpec rate;                       ///< L1, per source host; inside a burst. Required.
+    Pattern pattern = kEvenPattern;
+    std::uint64_t packets = 0;                        ///< Of the whole flow, 1..2^63; 0: no limit.
+    Picoseconds start{};                              ///< Since the run's start, 0..1000 h.
+    bool tag = true;                                  ///< Whether frames carry the measurement tag.
+    bool shuffled = false;                            ///< QPs in a random, fixed order.
+    std::optional<std::uint32_t> dest_qp, source_qp;  ///< The first QP, 0..2^24 - 1.
+    std::optional<std::uint32_t> initial_psn;         ///< Of every QP, 0..2^24 - 1.
+    std::optional<std::uint16_t> udp_source_port;     ///< Of every QP, 0..65535.
+    std::uint64_t virtual_address = 0;                ///< RETH.
+    std::uint32_t remote_key = 0;                     ///< RETH.
+    bool mig_req = false;
+    std::uint16_t pkey = 0xffff;
+    std::uint8_t ttl = 64;  ///< 1..255.
+    IcrcMode icrc = IcrcMode::kGood;
+    Places places;
+    Places pattern_places;
+};
+
+struct Profile {
+    std::string name;         ///< Default: the file's, without its ending.
+    std::string description;  ///< Default: empty.
+    std::uint64_t seed = 1;
+    Picoseconds measure = std::chrono::seconds{1};      ///< 1 us..1000 h.
+    Picoseconds drain = std::chrono::milliseconds{10};  ///< 0..60 s.
+    std::vector<TrafficClass> classes;                  ///< In the file's order, as all below.
+    std::vector<HostGroup> hosts;
+    std::vector<Flow> flows;
+    std::vector<Expectation> expect;
+    Places places;
+};
+
+}  // namespace rocegen

@@ -1,0 +1,64 @@
+/// A testbed: where a profile runs. `dpdk`: ports of this machine, in real time. `emulated`: two
+/// ports that one link joins, in virtual time. docs/profiles.md documents each key.
+/// Thread: const after loading.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rocegen/base/units.h"
+#include "rocegen/profile/places.h"
+#include "rocegen/profile/profile.h"
+#include "rocegen/wire/address.h"
+
+namespace rocegen {
+
+/// Which hosts a port carries.
+struct HostSet {
+    enum class Kind : std::uint8_t {
+        kSources,  ///< Groups that the flows name as `from` before they name them as `to`.
+        kRest,     ///< All that no other port carries.
+        kListed,
+    };
+    Kind kind = Kind::kListed;
+    std::vector<HostRef> listed;
+};
+
+struct TestbedPort {
+    std::string name;          ///< Required; "a" and "b" when emulated.
+    std::string device;        ///< Required for dpdk; empty when emulated.
+    BitRate link_rate;         ///< L1, 1 Mbps..1.6 Tbps. Required.
+    std::uint32_t mtu = 1500;  ///< Longest IP datagram, bytes, 256..9600.
+    HostSet hosts;             ///< Required.
+    Places places;
+};
+
+struct Testbed {
+    enum class Kind : std::uint8_t { kDpdk, kEmulated };
+    Kind kind = Kind::kDpdk;  ///< Required.
+    std::string name;         ///< Default: the file's, without its ending.
+    /// Hosts are numbered from its first usable address on. Default 198.18.0.0/15 (RFC 2544).
+    IpPrefix prefix{IpAddress::v4(0xc612'0000), 15};
+    std::vector<TestbedPort> ports;  ///< Both kinds: the link's ends when emulated.
+    struct Cores {
+        std::optional<std::uint32_t> main;   ///< 0..1023; empty: the engine's choice.
+        std::vector<std::uint32_t> workers;  ///< Likewise.
+        Places places;
+    };
+    Cores cores;  ///< dpdk.
+    struct Link {
+        BitRate rate{100'000'000'000};                      ///< L1, 1 Mbps..1.6 Tbps.
+        Picoseconds delay = std::chrono::nanoseconds{500};  ///< 0..1 s, one way.
+        std::uint32_t mtu = 1500;                           ///< 256..9600.
+    };
+    Link link;  ///< emulated.
+    Places places;
+};
+
+/// profiles/testbeds/loopback.yaml: what runs when no testbed is named.
+std::string_view default_testbed_yaml();
+
+}  // namespace rocegen

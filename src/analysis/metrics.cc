@@ -1,0 +1,363 @@
+#include "rocegen/analysis/metrics.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+
+namespace rocegen {
+namespace {
+
+using Value = std::optional<double>;
+
+/// One row: what a metric is, and how to read it off a T.
+template <class T>
+struct Row {
+    const char* name;
+    const char* unit;
+    const char* definition;
+    const char* unknown_when;
+    Value (*value)(const T&);
+};
+
+Value finite(Value value) { return value && std::isfinite(*value) ? value : std::nullopt; }
+Value number(const std::optional<std::uint64_t>& count) {
+    return count ? Value(double(*count)) : std::nullopt;
+}
+Value nanoseconds(const std::optional<Picoseconds>& time) {
+    return time ? Value(double(whole_ns(*time))) : std::nullopt;
+}
+Value flag(bool yes) { return yes ? 1.0 : 0.0; }
+
+template <auto Member, class T>
+Value counted(const T& thing) {
+    return number(thing.*Member);
+}
+template <auto Member>
+Value by_psn(const Traffic& traffic) {
+    return number(traffic.by_psn.*Member);
+}
+template <auto Member>
+Value best(const Traffic& traffic) {
+    return number(traffic.losses().*Member);
+}
+template <auto Field, auto Member, class T>
+Value of_distribution(const T& thing) {
+    const Distribution& distribution = thing.*Field;
+    return distribution.count ? Value(double(distribution.*Member)) : std::nullopt;
+}
+template <auto Direction, auto Member>
+Value rate(const FlowResult& flow) {
+    return flow.*Direction.*Member;
+}
+template <std::size_t Priority>
+Value paused(const PortResult& port) {
+    return double(whole_ns(port.paused[Priority]));
+}
+template <auto Member>
+Value sum(const Result& result) {
+    std::uint64_t total = 0;
+    for (const FlowResult& flow : result.flows) total += flow.*Member;
+    return number(total);
+}
+
+constexpr const char* kUntagged = "no tagged frame arrived";
+constexpr const char* kTwoFrames = "fewer than two frames, or all at one instant";
+constexpr const char* kNoCounter = "the port's driver does not count it";
+constexpr const char* kLiveOnly = "the run was not in real time";
+constexpr const char* kNothingArrived = "nothing arrived";
+
+using Losses = Traffic::Losses;
+
+constexpr Row<Traffic> kTraffic[] = {
+    {"data_frames_tx", "frames", "data frames sent", "", counted<&Traffic::data_frames_tx>},
+    {"data_frames_rx", "frames", "data frames received, duplicates too", "",
+     counted<&Traffic::data_frames_rx>},
+    {"frame_delta", "frames", "data frames sent - received", "",
+     [](const Traffic& t) -> Value { return double(frame_delta(t)); }},
+    {"tx_bytes", "bytes", "L2 bytes sent, FCS included", "", counted<&Traffic::tx_bytes>},
+    {"rx_bytes", "bytes", "L2 bytes received, FCS included, duplicates too", "",
+     counted<&Traffic::rx_bytes>},
+    {"payload_bytes_rx", "bytes", "bytes behind the RDMA headers received, duplicates too", "",
+     counted<&Traffic::payload_bytes_rx>},
+    {"lost", "frames", "frames sent that never arrived: by tag where each has one, else by PSN", "",
+     best<&Losses::lost>},
+    {"reordered", "frames", "frames that arrived after a later one (RFC 4737): by tag, else by PSN",
+     "", best<&Losses::reordered>},
+    {"duplicated", "frames", "frames that had arrived before: by tag, else by PSN", "",
+     best<&Losses::duplicated>},
+    {"too_old", "frames", "frames over 1024 numbers late, not told apart: by tag, else by PSN", "",
+     best<&Losses::too_old>},
+    {"lost_by_psn", "frames", "as lost, by PSN", "", by_psn<&Losses::lost>},
+    {"reordered_by_psn", "frames", "as reordered, by PSN", "", by_psn<&Losses::reordered>},
+    {"duplicated_by_psn", "frames", "as duplicated, by PSN", "", by_psn<&Losses::duplicated>},
+    {"too_old_by_psn", "frames", "as too_old, by PSN", "", by_psn<&Losses::too_old>},
+    {"message_tx", "messages", "messages sent whole", "", counted<&Traffic::message_tx>},
+    {"message_complete_rx", "messages", "messages whose last frame arrived, duplicates not counted",
+     "", counted<&Traffic::message_complete_rx>},
+    {"ecn_ce_rx", "frames", "frames received with ECN = CE", "", counted<&Traffic::ecn_ce_rx>},
+    {"ect_rx", "frames", "frames received with ECN = ECT(0), ECT(1) or CE", "",
+     counted<&Traffic::ect_rx>},
+    {"ecn_ce_share", "1", "ecn_ce_rx / ect_rx", "no ECN-capable frame arrived", ecn_ce_share},
+    {"remarked_rx", "frames", "frames received with another DSCP than was sent", "",
+     counted<&Traffic::remarked_rx>},
+    {"icrc_checked", "frames", "frames whose ICRC was checked", "",
+     counted<&Traffic::icrc_checked>},
+    {"icrc_bad", "frames", "frames among icrc_checked whose ICRC was wrong", "no ICRC was checked",
+     [](const Traffic& t) { return t.icrc_checked ? number(t.icrc_bad) : std::nullopt; }},
+    {"first_timestamp", "ns", "the first frame's reception, since the start", kNothingArrived,
+     [](const Traffic& t) { return nanoseconds(t.first_timestamp); }},
+    {"last_timestamp", "ns", "the last frame's reception, since the start", kNothingArrived,
+     [](const Traffic& t) { return nanoseconds(t.last_timestamp); }},
+};
+
+template <auto Member>
+constexpr auto latency = of_distribution<&FlowResult::latency_ns, Member, FlowResult>;
+
+constexpr Row<FlowResult> kFlows[] = {
+    {"latency.min", "ns", "least one-way delay", kUntagged, latency<&Distribution::min>},
+    {"latency.p50", "ns", "one-way delay that half of the frames do not exceed", kUntagged,
+     latency<&Distribution::p50>},
+    {"latency.p90", "ns", "one-way delay that 90 % do not exceed", kUntagged,
+     latency<&Distribution::p90>},
+    {"latency.p99", "ns", "one-way delay that 99 % do not exceed", kUntagged,
+     latency<&Distribution::p99>},
+    {"latency.p999", "ns", "one-way delay that 99.9 % do not exceed", kUntagged,
+     latency<&Distribution::p999>},
+    {"latency.max", "ns", "greatest one-way delay", kUntagged, latency<&Distribution::max>},
+    {"latency.mean", "ns", "mean one-way delay", kUntagged, latency<&Distribution::mean>},
+    {"wanted_rate_l1", "bit/s", "L1 rate the profile asks for, mean over time, all sources",
+     "the flow has no rate",
+     [](const FlowResult& f) {
+         return f.wanted_l1_bits_per_sec > 0 ? Value(f.wanted_l1_bits_per_sec) : std::nullopt;
+     }},
+    {"tx_rate_l1", "bit/s", "L1 rate sent: sum over sources, each between its first and last frame",
+     kTwoFrames, rate<&FlowResult::tx, &Rates::l1_bits_per_sec>},
+    {"tx_rate_l2", "bit/s", "L2 rate sent, FCS included: as tx_rate_l1", kTwoFrames,
+     rate<&FlowResult::tx, &Rates::l2_bits_per_sec>},
+    {"frames_per_sec", "frames/s", "frames sent a second: as tx_rate_l1", kTwoFrames,
+     rate<&FlowResult::tx, &Rates::frames_per_sec>},
+    {"rx_rate_l1", "bit/s", "L1 rate received between first and last frame", kTwoFrames,
+     rate<&FlowResult::rx, &Rates::l1_bits_per_sec>},
+    {"rx_rate_l2", "bit/s", "L2 rate received between first and last frame, FCS included",
+     kTwoFrames, rate<&FlowResult::rx, &Rates::l2_bits_per_sec>},
+    {"rx_frames_per_sec", "frames/s", "frames received a second between first and last", kTwoFrames,
+     rate<&FlowResult::rx, &Rates::frames_per_sec>},
+    {"rate_error", "1", "(tx_rate_l1 - wanted_rate_l1) / wanted_rate_l1",
+     "a burst pattern, or fewer than two frames", [](const FlowResult& f) { return f.rate_error; }},
+    {"goodput", "bit/s", "payload_bytes_rx as a rate", "payload arrived at one instant", goodput},
+};
+
+constexpr Row<StreamResult> kStreams[] = {
+    {"min_latency", "ns", "least one-way delay", kUntagged,
+     [](const StreamResult& s) { return number(s.min_latency_ns); }},
+    {"avg_latency", "ns", "mean one-way delay", kUntagged,
+     [](const StreamResult& s) { return s.avg_latency_ns; }},
+    {"max_latency", "ns", "greatest one-way delay", kUntagged,
+     [](const StreamResult& s) { return number(s.max_latency_ns); }},
+    {"data_rx_rate_l2", "bit/s", "L2 rate received between first and last frame, FCS included",
+     kTwoFrames, [](const StreamResult& s) { return stream_rx_rate_l2(s); }},
+};
+
+constexpr const char* kPaused = "time in which the schedule of this priority stood still";
+
+constexpr Row<PortResult> kPorts[] = {
+    {"link_rate", "bit/s", "the link's speed, as testbed or driver says", "neither says it",
+     [](const PortResult& p) {
+         const std::uint64_t bits = p.link_rate.bits_per_sec;
+         return bits ? number(bits) : std::nullopt;
+     }},
+    {"tx_frames", "frames", "frames the port accepted", "", counted<&PortResult::tx_frames>},
+    {"rx_frames", "frames", "frames polled from the port", "", counted<&PortResult::rx_frames>},
+    {"tx_errors", "frames", "frames the port accepted and did not send", kNoCounter,
+     counted<&PortResult::tx_errors>},
+    {"rx_missed", "frames", "frames the port dropped as nobody polled in time", kNoCounter,
+     counted<&PortResult::rx_missed>},
+    {"rx_no_buffer", "frames", "receptions that failed for want of a buffer", kNoCounter,
+     counted<&PortResult::rx_no_buffer>},
+    {"rx_errors", "frames", "frames the port received as bad", kNoCounter,
+     counted<&PortResult::rx_errors>},
+    {"pfc_rx", "frames", "802.1Qbb pause frames that reached the receiver", "",
+     counted<&PortResult::pfc_rx>},
+    {"global_pause_rx", "frames", "802.3x pause frames that reached the receiver", "",
+     counted<&PortResult::global_pause_rx>},
+    {"malformed_rx", "frames", "frames that break their own format", "",
+     counted<&PortResult::malformed_rx>},
+    {"foreign_rx", "frames", "well-formed RoCEv2 frames of no stream of this run", "",
+     counted<&PortResult::foreign_rx>},
+    {"other_rx", "frames", "well-formed frames that are neither RoCEv2 nor pause", "",
+     counted<&PortResult::other_rx>},
+    {"schedule_paused.0", "ns", kPaused, "", paused<0>},
+    {"schedule_paused.1", "ns", kPaused, "", paused<1>},
+    {"schedule_paused.2", "ns", kPaused, "", paused<2>},
+    {"schedule_paused.3", "ns", kPaused, "", paused<3>},
+    {"schedule_paused.4", "ns", kPaused, "", paused<4>},
+    {"schedule_paused.5", "ns", kPaused, "", paused<5>},
+    {"schedule_paused.6", "ns", kPaused, "", paused<6>},
+    {"schedule_paused.7", "ns", kPaused, "", paused<7>},
+};
+
+template <auto Member>
+constexpr auto lateness = of_distribution<&GeneratorResult::lateness_ns, Member, GeneratorResult>;
+constexpr const char* kNoDeparture = "nothing was sent";
+
+constexpr Row<GeneratorResult> kGenerator[] = {
+    {"on_plan", "1", "1 if the generator kept the plan, else 0", "",
+     [](const GeneratorResult& g) { return flag(g.on_plan); }},
+    {"slips", "slips", "times the plan was moved back as too much was due", "",
+     counted<&GeneratorResult::slips>},
+    {"slipped", "ns", "time by which the plan was moved back, all slips", "",
+     [](const GeneratorResult& g) -> Value { return double(whole_ns(g.slipped)); }},
+    {"port_full", "turns", "turns of the loop that could not send for want of room", "",
+     counted<&GeneratorResult::port_full>},
+    {"self_checked", "frames", "frames sent that were verified whole while they were sent",
+     "no frames are rendered", counted<&GeneratorResult::self_checked>},
+    {"self_check_failed", "frames", "frames among self_checked that were not as planned",
+     "no frames are rendered", counted<&GeneratorResult::self_check_failed>},
+    {"lateness.min", "ns", "least lateness", kNoDeparture, lateness<&Distribution::min>},
+    {"lateness.p50", "ns", "lateness that half of the departures do not exceed", kNoDeparture,
+     lateness<&Distribution::p50>},
+    {"lateness.p90", "ns", "lateness that 90 % do not exceed", kNoDeparture,
+     lateness<&Distribution::p90>},
+    {"lateness.p99", "ns", "lateness that 99 % do not exceed", kNoDeparture,
+     lateness<&Distribution::p99>},
+    {"lateness.p999", "ns", "lateness that 99.9 % do not exceed", kNoDeparture,
+     lateness<&Distribution::p999>},
+    {"lateness.max", "ns", "greatest lateness", kNoDeparture, lateness<&Distribution::max>},
+    {"lateness.mean", "ns", "mean lateness", kNoDeparture, lateness<&Distribution::mean>},
+    {"gaps", "gaps", "loop turns held up longer than 10 us", kLiveOnly,
+     counted<&GeneratorResult::gaps>},
+    {"gap_max", "ns", "the longest turn of the loop", kLiveOnly,
+     counted<&GeneratorResult::gap_max_ns>},
+    {"noise_gaps_per_sec", "gaps/s", "gaps over 10 us a second that an idle loop sees", kLiveOnly,
+     [](const GeneratorResult& g) { return g.noise_gaps_per_sec; }},
+    {"noise_gap_max", "ns", "the longest turn of an idle loop", kLiveOnly,
+     counted<&GeneratorResult::noise_gap_max_ns>},
+};
+
+constexpr Row<Result> kRun[] = {
+    {"duration", "ns", "from the start to the end of sending", "",
+     [](const Result& r) -> Value { return double(whole_ns(r.duration)); }},
+    {"interrupted", "1", "1 if a signal ended the run, else 0", "",
+     [](const Result& r) { return flag(r.interrupted); }},
+    {"data_frames_tx", "frames", "sum over flows", "", sum<&Traffic::data_frames_tx>},
+    {"data_frames_rx", "frames", "sum over flows", "", sum<&Traffic::data_frames_rx>},
+    {"lost", "frames", "sum of the flows' lost", "",
+     [](const Result& r) {
+         std::uint64_t total = 0;
+         for (const FlowResult& flow : r.flows) total += flow.losses().lost;
+         return number(total);
+     }},
+};
+
+template <class T, std::size_t N>
+void list(const char* scope, const Row<T> (&rows)[N], std::vector<MetricInfo>& all) {
+    for (const Row<T>& row : rows) {
+        all.push_back({scope, row.name, row.unit, row.definition, row.unknown_when});
+    }
+}
+
+template <class T, std::size_t N>
+Value read(const Row<T> (&rows)[N], std::string_view metric, const T& thing) {
+    for (const Row<T>& row : rows) {
+        if (metric == row.name) return finite(row.value(thing));
+    }
+    return std::nullopt;
+}
+
+const FlowResult* flow_named(const Result& result, const Plan& plan, std::string_view name) {
+    for (const FlowResult& flow : result.flows) {
+        if (flow.flow < plan.flows.size() && plan.flows[flow.flow].name == name) return &flow;
+    }
+    return nullptr;
+}
+const PortResult* port_named(const Result& result, std::string_view name) {
+    for (const PortResult& port : result.ports) {
+        if (port.name == name) return &port;
+    }
+    return nullptr;
+}
+const StreamResult* stream_numbered(const Result& result, std::string_view index) {
+    std::uint32_t wanted = 0;
+    const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), wanted);
+    if (error != std::errc{} || end != index.data() + index.size()) return nullptr;
+    for (const StreamResult& stream : result.streams) {
+        if (stream.stream == wanted) return &stream;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+const std::vector<MetricInfo>& known_metrics() {
+    static const std::vector<MetricInfo> all = [] {
+        std::vector<MetricInfo> metrics;
+        list("flows", kTraffic, metrics);
+        list("flows", kFlows, metrics);
+        list("streams", kTraffic, metrics);
+        list("streams", kStreams, metrics);
+        list("ports", kPorts, metrics);
+        list("generator", kGenerator, metrics);
+        list("run", kRun, metrics);
+        return metrics;
+    }();
+    return all;
+}
+
+const MetricInfo* find_metric(std::string_view scope, std::string_view name) {
+    const auto& all = known_metrics();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const MetricInfo& metric) {
+        return metric.scope == scope && metric.name == name;
+    });
+    return found == all.end() ? nullptr : &*found;
+}
+
+bool has_thing(const Result& result, const Plan& plan, std::string_view scope,
+               std::string_view thing) {
+    if (scope == "flows") return flow_named(result, plan, thing) != nullptr;
+    if (scope == "ports") return port_named(result, thing) != nullptr;
+    if (scope == "streams") return stream_numbered(result, thing) != nullptr;
+    return (scope == "generator" || scope == "run") && thing.empty();
+}
+
+std::optional<double> metric_value(const Result& result, const Plan& plan, std::string_view scope,
+                                   std::string_view thing, std::string_view metric) {
+    if (!find_metric(scope, metric) || !has_thing(result, plan, scope, thing)) return std::nullopt;
+    if (scope == "generator") return read(kGenerator, metric, result.generator);
+    if (scope == "run") return read(kRun, metric, result);
+    if (scope == "ports") return read(kPorts, metric, *port_named(result, thing));
+    if (scope == "flows") {
+        const FlowResult& flow = *flow_named(result, plan, thing);
+        if (const Value value = read<Traffic>(kTraffic, metric, flow)) return value;
+        return read(kFlows, metric, flow);
+    }
+    const StreamResult& stream = *stream_numbered(result, thing);
+    if (const Value value = read<Traffic>(kTraffic, metric, stream)) return value;
+    return read(kStreams, metric, stream);
+}
+
+std::optional<double> ecn_ce_share(const Traffic& traffic) {
+    if (traffic.ect_rx == 0) return std::nullopt;
+    return double(traffic.ecn_ce_rx) / double(traffic.ect_rx);
+}
+
+std::int64_t frame_delta(const Traffic& traffic) {
+    return std::int64_t(traffic.data_frames_tx - traffic.data_frames_rx);
+}
+
+std::optional<double> stream_rx_rate_l2(const Traffic& traffic) {
+    if (traffic.data_frames_rx < 2 || !traffic.first_timestamp || !traffic.last_timestamp) {
+        return std::nullopt;
+    }
+    const Picoseconds span = *traffic.last_timestamp - *traffic.first_timestamp;
+    if (span.count() <= 0) return std::nullopt;
+    const double frames = double(traffic.data_frames_rx);
+    return double(traffic.rx_bytes) * 8e12 * (frames - 1) / (frames * double(span.count()));
+}
+
+std::optional<double> goodput(const FlowResult& flow) {
+    if (flow.payload_bytes_rx > 0 && flow.goodput_bits_per_sec <= 0) return std::nullopt;
+    return flow.goodput_bits_per_sec;
+}
+
+}  // namespace rocegen

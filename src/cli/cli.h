@@ -1,0 +1,47 @@
+/// The subcommands: each reads its arguments, calls one function and prints. main() catches what
+/// they throw. Thread: main.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "rocegen/base/error.h"
+#include "rocegen/profile/profile.h"
+#include "rocegen/profile/testbed.h"
+#include "rocegen/traffic/plan.h"
+
+namespace CLI {
+class App;
+}
+
+namespace rocegen::cli {
+
+/// A profile on a testbed, read, checked and planned.
+struct Loaded {
+    Profile profile;
+    Testbed testbed;
+    Plan plan;
+    std::string profile_text, testbed_text;  ///< As the files have them.
+    std::string warnings;                    ///< Lines for stderr.
+};
+struct LoadArguments {
+    std::string profile;                  ///< A path, or the name of an installed profile.
+    std::string testbed;                  ///< Likewise; empty: the embedded loopback.
+    std::optional<std::string> duration;  ///< Replaces the profile's phases.measure.
+};
+/// Throws Failure(kBadInput) whose text is every error found.
+Loaded load(const LoadArguments& arguments);
+
+/// Adds the options that name what load() reads.
+void add_load_options(CLI::App& command, LoadArguments& arguments);
+
+struct RunArguments : LoadArguments {
+    std::string out;
+    bool json = false;
+    std::vector<std::string> command_line;
+};
+ExitStatus run(const RunArguments& arguments);
+ExitStatus check(const LoadArguments& arguments);
+
+}  // namespace rocegen::cli

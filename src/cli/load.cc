@@ -1,0 +1,84 @@
+#include "rocegen/profile/load.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/cli.h"
+#include "rocegen/profile/build_plan.h"
+
+namespace rocegen::cli {
+namespace {
+
+/// The path as given, else that of an installed file by its name, with or without its ending.
+std::filesystem::path find(const std::string& given, const std::filesystem::path& folder) {
+    if (std::filesystem::exists(given)) return given;
+    const std::filesystem::path installed = std::filesystem::path{ROCEGEN_DATADIR} / folder;
+    for (const std::string& name : {given, given + ".yaml"}) {
+        if (given.find('/') == std::string::npos && std::filesystem::exists(installed / name)) {
+            return installed / name;
+        }
+    }
+    return given;  // the loader says what is wrong with it
+}
+
+std::string read_all(const std::filesystem::path& path) {
+    std::ifstream file{path, std::ios::binary};
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+void add_load_options(CLI::App& command, LoadArguments& arguments) {
+    command.add_option("profile", arguments.profile, "Profile: what traffic (YAML file or name)")
+        ->required();
+    command.add_option("--testbed", arguments.testbed,
+                       "Testbed: where it runs (YAML file or name); default: loopback");
+    command.add_option("--duration", arguments.duration,
+                       "Replaces the profile's phases.measure, like 10s");
+}
+
+Loaded load(const LoadArguments& arguments) {
+    Diagnostics diagnostics;
+    Loaded loaded;
+    const auto profile_path = find(arguments.profile, "profiles");
+    std::optional<Profile> profile = load_profile(profile_path, diagnostics);
+    std::optional<Testbed> testbed;
+    if (arguments.testbed.empty()) {
+        loaded.testbed_text = default_testbed_yaml();
+        testbed = load_testbed_text(loaded.testbed_text, "loopback.yaml", diagnostics);
+    } else {
+        const auto testbed_path = find(arguments.testbed, "profiles/testbeds");
+        testbed = load_testbed(testbed_path, diagnostics);
+        loaded.testbed_text = read_all(testbed_path);
+    }
+    if (profile && arguments.duration) {
+        const auto duration = parse_time(*arguments.duration);
+        const std::string& text = *arguments.duration;
+        if (!duration.ok()) {
+            diagnostics.error({"--duration"}, text + " " + duration.why());
+        } else if (duration.value() < Picoseconds{1us} || duration.value() > Picoseconds{1000h}) {
+            diagnostics.error({"--duration"}, text + " is out of range; 1us to 1000h is allowed");
+        } else {
+            profile->measure = duration.value();
+        }
+    }
+    std::optional<Plan> plan;
+    if (profile && testbed && !diagnostics.failed()) {
+        plan = build_plan(*profile, *testbed, diagnostics);
+    }
+    if (diagnostics.failed() || !plan) throw Failure(ExitStatus::kBadInput, diagnostics.text());
+    loaded.profile = std::move(*profile);
+    loaded.testbed = std::move(*testbed);
+    loaded.plan = std::move(*plan);
+    loaded.profile_text = read_all(profile_path);
+    loaded.warnings = diagnostics.text();
+    return loaded;
+}
+
+}  // namespace rocegen::cli

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+
+#include "cli/cli.h"
+#include "rocegen/dpdk/live.h"
+#include "rocegen/fabric/emulated.h"
+#include "rocegen/report/expect.h"
+#include "rocegen/report/json.h"
+#include "rocegen/report/meta.h"
+#include "rocegen/report/text.h"
+#include "rocegen/report/write.h"
+
+namespace rocegen::cli {
+namespace {
+
+std::atomic<bool> stop_requested{false};  // a signal handler can reach nothing else
+
+Result run_emulated(const Loaded& loaded) {
+    struct sigaction action {};
+    action.sa_handler = [](int) { stop_requested.store(true, std::memory_order_relaxed); };
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    EmulatedLink link{loaded.plan, {loaded.testbed.link.rate, loaded.testbed.link.delay}};
+    return link.run(stop_requested);
+}
+
+/// Frames of one live run are told from those of another by this.
+std::uint32_t live_run_number() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    return std::uint32_t(now >> 10) ^ std::uint32_t(getpid()) << 16;
+}
+
+std::string line_of(const LiveProgress& p) {
+    const double seconds = double(p.span.count()) / 1e12;
+    if (seconds <= 0) return progress_line({.elapsed = p.now});
+    const std::uint64_t overhead = p.delta.tx_frames * (kFcsBytes + kPreambleAndGapBytes);
+    return progress_line({.elapsed = p.now,
+                          .tx_frames_per_sec = double(p.delta.tx_frames) / seconds,
+                          .tx_l1_bits_per_sec = double((p.delta.tx_bytes + overhead) * 8) / seconds,
+                          .rx_frames_per_sec = double(p.delta.rx_frames) / seconds,
+                          .lost = std::nullopt});
+}
+
+Result run_on_ports(const Loaded& loaded) {
+    LiveConfig config;
+    for (const TestbedPort& port : loaded.testbed.ports) {
+        config.ports.push_back({port.name, port.device, port.link_rate, port.mtu});
+    }
+    config.worker_cpus = loaded.testbed.cores.workers;
+    config.main_cpu = loaded.testbed.cores.main;
+    config.progress = [](const LiveProgress& p) { fmt::print(stderr, "{}\n", line_of(p)); };
+    return run_live(loaded.plan, config);
+}
+
+std::vector<Claim> claims_of(const Profile& profile) {
+    std::vector<Claim> claims;
+    for (const Expectation& e : profile.expect) {
+        claims.push_back({e.text, std::string{to_text(e.scope)}, e.name, e.metric,
+                          std::string{to_text(e.compare)}, e.value, e.place.line});
+    }
+    return claims;
+}
+
+}  // namespace
+
+ExitStatus run(const RunArguments& arguments) {
+    Loaded loaded = load(arguments);
+    fmt::print(stderr, "{}", loaded.warnings);
+    Meta meta = collect_meta();
+    meta.command_line = arguments.command_line;
+    const bool live = loaded.testbed.kind == Testbed::Kind::kDpdk;
+    if (live) {
+        loaded.plan.run = live_run_number();
+        meta.dpdk_version = dpdk_version();
+    }
+    meta.tag_run = loaded.plan.run;
+
+    Result result = live ? run_on_ports(loaded) : run_emulated(loaded);
+    result.testbed_name = loaded.testbed.name;
+    meta.wall_end_utc = utc_now();
+    evaluate(claims_of(loaded.profile), loaded.plan, result);
+
+    const Evidence evidence{loaded.profile_text, loaded.testbed_text};
+    if (!arguments.out.empty()) {
+        write_report(arguments.out, result, loaded.plan, evidence, meta);
+    }
+    if (arguments.json) {
+        fmt::print("{}", to_json(result, loaded.plan, evidence));
+    } else {
+        fmt::print("{}", to_text(result, loaded.plan));
+    }
+    if (!arguments.out.empty()) fmt::print(stderr, "report: {}/report.txt\n", arguments.out);
+    if (result.interrupted) return ExitStatus::kInterrupted;
+    return result.holds() ? ExitStatus::kHolds : ExitStatus::kExpectationFailed;
+}
+
+}  // namespace rocegen::cli

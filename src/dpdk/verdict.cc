@@ -1,0 +1,43 @@
+#include "rocegen/dpdk/verdict.h"
+
+#include <fmt/format.h>
+
+namespace rocegen {
+namespace {
+
+constexpr double kRateTolerance = 0.01;
+
+bool was_paused(const Result& result, std::uint8_t priority) {
+    for (const PortResult& port : result.ports) {
+        if (port.paused[priority] > Picoseconds{0}) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+void judge_generator(const Plan& plan, std::span<const std::uint32_t> backlog, Result& result) {
+    GeneratorResult& generator = result.generator;
+    if (generator.slips > 0) {
+        generator.why_not.push_back(fmt::format(
+            "The schedule slipped {} times, by {:.3f} ms over all sources: this machine "
+            "could not send that fast.",
+            generator.slips, double(generator.slipped.count()) / 1e9));
+    }
+    for (std::size_t i = 0; i < backlog.size(); ++i) {
+        if (backlog[i] == 0) continue;
+        generator.why_not.push_back(
+            fmt::format("Port {} had not taken {} frames at the end; {} turns found no room.",
+                        result.ports[i].name, backlog[i], generator.port_full));
+    }
+    for (const FlowResult& flow : result.flows) {
+        const FlowPlan& from = plan.flows[flow.flow];
+        if (!flow.rate_error || was_paused(result, from.priority)) continue;
+        if (*flow.rate_error > -kRateTolerance && *flow.rate_error < kRateTolerance) continue;
+        generator.why_not.push_back(fmt::format("Flow {} was sent at a rate {:+.1f} % off.",
+                                                from.name, *flow.rate_error * 100));
+    }
+    generator.on_plan = generator.why_not.empty();
+}
+
+}  // namespace rocegen

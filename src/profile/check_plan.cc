@@ -1,0 +1,231 @@
+#include "profile/check_plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "profile/flow_cost.h"
+#include "rocegen/profile/build_plan.h"
+#include "rocegen/wire/opcode.h"
+
+namespace rocegen {
+namespace {
+
+/// A flow as the checks see it.
+struct Checked {
+    Checked(const Flow& f, const FlowPlan& p, const TemplateGroup& g)
+        : flow(f), plan(p), group(g) {}
+    const Flow& flow;
+    const FlowPlan& plan;
+    const TemplateGroup& group;
+    std::uint32_t streams = 0;                       ///< Of one source.
+    std::uint64_t packets = 0;                       ///< The largest share of a source.
+    std::map<std::uint32_t, std::uint64_t> sources;  ///< By sending port.
+    std::map<std::uint32_t, bool> ports;             ///< Sending or receiving.
+    BurstCost burst;
+    BitRate mean;
+    bool too_fast = false;
+};
+
+class Checks {
+public:
+    Checks(const Plan& plan, Diagnostics& diagnostics) : plan_(plan), diagnostics_(diagnostics) {}
+
+    void add(const Flow& flow, std::uint32_t index) {
+        flows_.emplace_back(flow, plan_.flows[index], plan_.template_groups[index]);
+    }
+    void collect_sources();
+    void run() {
+        for (Checked& flow : flows_) {
+            if (flow.sources.empty()) continue;
+            check_rate(flow);
+            check_mtu(flow);
+            check_burst(flow);
+            check_time(flow);
+        }
+        for (std::uint32_t port = 0; port < plan_.ports.size(); ++port) check_load(port);
+    }
+
+private:
+    void error(const Checked& c, std::string_view key, std::string_view what) {
+        diagnostics_.error(c.flow.places.of(key),
+                           fmt::format("{}: {}", c.flow.places.path_of(key), what));
+    }
+    void check_rate(Checked& c);
+    void check_mtu(const Checked& c);
+    void check_burst(Checked& c);
+    void check_time(const Checked& c);
+    void check_load(std::uint32_t port);
+
+    const Plan& plan_;
+    Diagnostics& diagnostics_;
+    std::vector<Checked> flows_;
+};
+
+void Checks::collect_sources() {
+    for (const SourcePlan& source : plan_.sources) {
+        Checked& c = flows_[source.flow];
+        ++c.sources[source.port];
+        c.streams = std::max(c.streams, source.stream_count);
+        c.packets = std::max(c.packets, source.packets);
+        c.ports[source.port] = true;
+    }
+    for (const StreamPlan& stream : plan_.streams) {
+        flows_[stream.flow].ports.try_emplace(plan_.receiving_port(stream), false);
+    }
+}
+
+void Checks::check_rate(Checked& c) {
+    const bool burst = c.plan.pattern.kind == Pattern::Kind::kBurst;
+    for (const auto& [port, count] : c.sources) {
+        const PortPlan& p = plan_.ports[port];
+        if (c.plan.bit_rate <= p.link_rate) continue;
+        c.too_fast = true;
+        const std::string given = to_text(c.plan.rate);
+        const std::string resolved = to_text(c.plan.bit_rate);
+        error(c, "rate",
+              fmt::format("{}{}{} exceeds port {}'s {}; lower it", given,
+                          given == resolved ? "" : " (" + resolved + ")",
+                          burst ? " inside a burst" : "", p.name, to_text(p.link_rate)));
+    }
+    if (c.plan.bit_rate < kMinFlowRate) {
+        c.too_fast = true;
+        error(c, "rate",
+              fmt::format("{} is less than {}, the slowest that can be paced", to_text(c.plan.rate),
+                          to_text(kMinFlowRate)));
+    }
+}
+
+void Checks::check_mtu(const Checked& c) {
+    const ShapeCost* longest = nullptr;
+    std::uint32_t plain = 0;  // of the longest packet without extension headers
+    const std::vector<ShapeCost> shapes = shapes_of(c.plan, c.group);
+    for (const ShapeCost& shape : shapes) {
+        if (!longest || shape.ip_bytes > longest->ip_bytes) longest = &shape;
+        plain = std::max(plain, shape.ip_bytes - info(shape.opcode).extension_bytes);
+    }
+    for (const auto& [port, sends] : c.ports) {
+        const PortPlan& p = plan_.ports[port];
+        if (!longest || longest->ip_bytes <= p.mtu) continue;
+        const std::string with_headers =
+            plain == longest->ip_bytes ? ""
+                                       : fmt::format(" ({} with the RETH of {})", longest->ip_bytes,
+                                                     info(longest->opcode).name);
+        error(c, "path_mtu",
+              fmt::format("{}: {} bytes of payload make IP datagrams of {} bytes{}, and port {}'s "
+                          "mtu is {}; lower path_mtu, or raise mtu in the testbed",
+                          c.plan.path_mtu, longest->payload_bytes, plain, with_headers, p.name,
+                          p.mtu));
+    }
+}
+
+void Checks::check_burst(Checked& c) {
+    c.mean = c.plan.bit_rate;
+    if (c.plan.pattern.kind == Pattern::Kind::kConstant) return;
+    const Places& places = c.flow.pattern_places;
+    const auto refuse = [&](std::string_view key, std::string_view what) {
+        diagnostics_.error(places.of(key), fmt::format("{}: {}", places.path_of(key), what));
+    };
+    if (c.plan.pattern.amount == Pattern::Amount::kBytes && c.plan.message_bytes == 0) {
+        c.too_fast = true;
+        return refuse("burst", fmt::format("{}: messages of 0B never fill a burst in bytes; count "
+                                           "packets or messages",
+                                           bytes_text(c.plan.pattern.burst)));
+    }
+    c.burst = burst_cost(c.plan, c.group, c.streams);
+    c.mean = mean_rate(c.plan, c.burst);
+    if (c.too_fast || c.mean <= c.plan.bit_rate) return;
+    c.too_fast = true;
+    const auto picos =
+        c.burst.l1_bytes * 8 * 1'000'000'000'000 /
+        (static_cast<unsigned __int128>(c.plan.bit_rate.bits_per_sec) * c.burst.bursts);
+    const auto lasts = Picoseconds{std::int64_t(std::min<unsigned __int128>(picos, 1ull << 62))};
+    refuse("period",
+           fmt::format("a burst lasts {} at {}, longer than the period {}; send less, faster or "
+                       "more rarely",
+                       to_text(std::chrono::duration_cast<Picoseconds>(
+                           std::chrono::duration_cast<std::chrono::nanoseconds>(lasts))),
+                       to_text(c.plan.bit_rate), to_text(c.plan.pattern.period)));
+}
+
+void Checks::check_time(const Checked& c) {
+    if (c.plan.start >= plan_.measure) {
+        return error(c, "start",
+                     fmt::format("{} is not before the end of phases.measure, {}: the "
+                                 "flow would send nothing",
+                                 to_text(c.plan.start), to_text(plan_.measure)));
+    }
+    if (c.packets < 2 || c.too_fast) return;
+    // When the source with the most packets is due to send its last.
+    long double last = 0;
+    const auto gaps = static_cast<long double>(c.packets - 1);
+    if (c.plan.pattern.kind == Pattern::Kind::kBurst) {
+        const auto per_burst =
+            static_cast<long double>(c.burst.packets) / static_cast<long double>(c.burst.bursts);
+        last = static_cast<long double>(std::uint64_t(gaps / per_burst)) *
+               static_cast<long double>(c.plan.pattern.period.count());
+    } else {
+        const MessageCost cost = cost_of(c.plan, c.group);
+        last = gaps * static_cast<long double>(cost.l1_bytes) * 8e12L /
+               (static_cast<long double>(cost.packets) *
+                static_cast<long double>(c.plan.bit_rate.bits_per_sec));
+    }
+    const auto room = static_cast<long double>((plan_.measure - c.plan.start).count());
+    if (last < room) return;
+    diagnostics_.warning(
+        c.flow.places.of("packets"),
+        fmt::format("{}: {}: needs about {:.3g} s, and phases.measure leaves {}: only about {:.0f} "
+                    "% of them will be sent",
+                    c.flow.places.path_of("packets"), c.plan.packets, double(last / 1e12L),
+                    to_text(plan_.measure - c.plan.start), double(room / last * 100)));
+}
+
+void Checks::check_load(std::uint32_t port) {
+    unsigned __int128 sum = 0, in_step = 0;
+    std::vector<std::string> parts;
+    const Checked* culprit = nullptr;
+    const Checked* bursting = nullptr;
+    const BitRate link = plan_.ports[port].link_rate;
+    for (const Checked& c : flows_) {
+        const auto found = c.sources.find(port);
+        if (found == c.sources.end()) continue;
+        if (c.too_fast) return;  // said already
+        sum += static_cast<unsigned __int128>(c.mean.bits_per_sec) * found->second;
+        if (c.plan.pattern.kind == Pattern::Kind::kBurst && c.plan.pattern.in_step) {
+            in_step += static_cast<unsigned __int128>(c.plan.bit_rate.bits_per_sec) * found->second;
+            if (!bursting) bursting = &c;
+        }
+        parts.push_back(fmt::format("{} {}{}", c.plan.name,
+                                    found->second == 1 ? "" : fmt::format("{} x ", found->second),
+                                    to_text(c.mean)));
+        if (!culprit && sum > link.bits_per_sec) culprit = &c;
+    }
+    const auto text = [](unsigned __int128 bits) { return to_text(BitRate{std::uint64_t(bits)}); };
+    if (culprit) {
+        const std::size_t more = parts.size() > 8 ? parts.size() - 8 : 0;
+        parts.resize(parts.size() - more);
+        error(*culprit, "rate",
+              fmt::format("flows {}{} = {} exceed port {}'s {}; lower them or add a port",
+                          fmt::join(parts, " + "), more ? fmt::format(" + {} more", more) : "",
+                          text(sum), plan_.ports[port].name, to_text(link)));
+    } else if (bursting && in_step > link.bits_per_sec) {
+        diagnostics_.warning(
+            bursting->flow.places.of("rate"),
+            fmt::format("{}: bursts in step want {} of port {}'s {}: their packets will leave late",
+                        bursting->flow.places.path_of("rate"), text(in_step),
+                        plan_.ports[port].name, to_text(link)));
+    }
+}
+
+}  // namespace
+
+void check_plan(const Profile& profile, const Plan& plan, Diagnostics& diagnostics) {
+    Checks checks{plan, diagnostics};
+    for (std::uint32_t i = 0; i < profile.flows.size(); ++i) checks.add(profile.flows[i], i);
+    checks.collect_sources();
+    checks.run();
+}
+
+}  // namespace rocegen

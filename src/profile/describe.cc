@@ -1,0 +1,261 @@
+#include "rocegen/profile/describe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "profile/flow_cost.h"
+#include "rocegen/wire/opcode.h"
+
+namespace rocegen {
+namespace {
+
+constexpr std::string_view kEcnNames[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
+
+std::string counted(std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// "11,301,989.15"
+std::string grouped(double value) {
+    std::string text = fmt::format("{:.2f}", value);
+    for (std::size_t at = text.find('.'); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+    return text;
+}
+
+/// Rates of frames that are sent at an L1 rate, from sums over some of them.
+struct Sums {
+    double packets = 0, payload_bytes = 0, frame_bytes = 0, l2_bytes = 0, l1_bytes = 0;
+};
+
+Sums sums_of(const ShapeCost& shape) {
+    return {1, double(shape.payload_bytes), double(shape.frame_bytes),
+            double(l2_bytes(shape.frame_bytes)), double(shape.l1_bytes)};
+}
+
+Sums sums_of(const std::vector<ShapeCost>& shapes) {
+    Sums all;
+    for (const ShapeCost& shape : shapes) {
+        const Sums one = sums_of(shape);
+        const auto times = double(shape.per_message);
+        all.packets += times * one.packets;
+        all.payload_bytes += times * one.payload_bytes;
+        all.frame_bytes += times * one.frame_bytes;
+        all.l2_bytes += times * one.l2_bytes;
+        all.l1_bytes += times * one.l1_bytes;
+    }
+    return all;
+}
+
+std::string rates(const Sums& sums, double l1_bits_per_sec) {
+    const double gbps = l1_bits_per_sec / sums.l1_bytes / 1e9;  // of one byte of the sums
+    return fmt::format(
+        "{} pps, L1 {:.3f} Gb/s, L2 {:.3f} Gb/s with FCS, {:.3f} without, payload "
+        "{:.3f} Gb/s",
+        grouped(sums.packets * l1_bits_per_sec / (8 * sums.l1_bytes)), gbps * sums.l1_bytes,
+        gbps * sums.l2_bytes, gbps * sums.frame_bytes, gbps * sums.payload_bytes);
+}
+
+std::string burst_text(const Pattern& pattern) {
+    switch (pattern.amount) {
+        case Pattern::Amount::kBytes:
+            return bytes_text(pattern.burst);
+        case Pattern::Amount::kPackets:
+            return counted(pattern.burst, "packet");
+        case Pattern::Amount::kMessages:
+            return counted(pattern.burst, "message");
+    }
+    return "";
+}
+
+class Description {
+public:
+    Description(const Profile& profile, const Testbed& testbed, const Plan& plan)
+        : profile_(profile), testbed_(testbed), plan_(plan), flow_load_(plan.flows.size()) {
+        for (const SourcePlan& source : plan.sources) {
+            FlowLoad& load = flow_load_[source.flow];
+            ++load.sources;
+            load.streams += source.stream_count;
+            load.streams_each = std::max(load.streams_each, source.stream_count);
+        }
+        for (std::size_t i = 0; i < plan.flows.size(); ++i) {
+            const FlowPlan& flow = plan.flows[i];
+            FlowLoad& load = flow_load_[i];
+            load.mean = flow.bit_rate;
+            if (flow.pattern.kind == Pattern::Kind::kBurst) {
+                load.burst = burst_cost(flow, plan.template_groups[i], load.streams_each);
+                load.mean = mean_rate(flow, load.burst);
+            }
+        }
+    }
+
+    std::string text() {
+        head();
+        for (std::uint32_t i = 0; i < plan_.flows.size(); ++i) flow(i);
+        ports();
+        convergence();
+        return std::move(text_);
+    }
+
+private:
+    struct FlowLoad {
+        std::uint64_t sources = 0, streams = 0;
+        std::uint32_t streams_each = 0;
+        BurstCost burst;
+        BitRate mean;
+    };
+    template <class... Args>
+    void line(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+        text_ += '\n';
+    }
+    void head();
+    void flow(std::uint32_t index);
+    void rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message);
+    void limits_of(const FlowPlan& flow);
+    void ports();
+    void convergence();
+
+    const Profile& profile_;
+    const Testbed& testbed_;
+    const Plan& plan_;
+    std::vector<FlowLoad> flow_load_;
+    std::string text_;
+};
+
+void Description::head() {
+    const bool live = testbed_.kind == Testbed::Kind::kDpdk;
+    line("profile {} on testbed {} ({}), seed {}", plan_.name, testbed_.name,
+         live ? "dpdk" : "emulated", plan_.seed);
+    if (!profile_.description.empty()) line("{}", profile_.description);
+    line("measure {}, drain {}", to_text(plan_.measure), to_text(plan_.drain));
+    line("{}, {}, {}, {}", counted(plan_.flows.size(), "flow"),
+         counted(plan_.sources.size(), "source"), counted(plan_.streams.size(), "stream"),
+         counted(plan_.hosts.size(), "host"));
+    if (!live) {
+        line("link {}, {} one way", to_text(testbed_.link.rate), to_text(testbed_.link.delay));
+    }
+}
+
+void Description::flow(std::uint32_t index) {
+    const FlowPlan& flow = plan_.flows[index];
+    const Flow& from = profile_.flows[index];
+    const FlowLoad& load = flow_load_[index];
+    line("");
+    line("flow {}: {} -> {}, {}, {}, {} a host pair", flow.name, from.from.text, from.to.text,
+         counted(load.sources, "source"), counted(load.streams, "stream"),
+         counted(from.qps, "queue pair"));
+    line("  class {}: DSCP {}, {}, ToS {:#04x}, priority {}",
+         flow.class_name.empty() ? "(none)" : flow.class_name, flow.dscp, kEcnNames[flow.ecn & 3],
+         flow.dscp << 2 | flow.ecn, flow.priority);
+    const std::vector<ShapeCost> shapes = shapes_of(flow, plan_.template_groups[index]);
+    const Sums message = sums_of(shapes);
+    line("  message {} at path MTU {}: {}", bytes_text(flow.message_bytes), flow.path_mtu,
+         counted(std::uint64_t(message.packets), "frame"));
+    for (const ShapeCost& shape : shapes) {
+        line("    {} x {}: {} B with FCS, {} B on the wire, payload {} B", shape.per_message,
+             info(shape.opcode).name, l2_bytes(shape.frame_bytes), shape.l1_bytes,
+             shape.payload_bytes);
+        // What the rate is in frames of this kind: what a data sheet or another tester says.
+        line("      this frame alone at the rate: {}",
+             rates(sums_of(shape), double(flow.bit_rate.bits_per_sec)));
+    }
+    rate_of(flow, load, message);
+    limits_of(flow);
+}
+
+void Description::rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message) {
+    const auto inner = double(flow.bit_rate.bits_per_sec);
+    const auto mean = double(load.mean.bits_per_sec);
+    const auto sources = double(load.sources);
+    const bool burst = flow.pattern.kind == Pattern::Kind::kBurst;
+    line("  rate {} = {} on the wire (L1), of each source{}", to_text(flow.rate),
+         to_text(flow.bit_rate), burst ? ", inside a burst" : "");
+    if (!burst) {
+        line("    each source: {}", rates(message, inner));
+        if (load.sources > 1) line("    all sources: {}", rates(message, inner * sources));
+        line("  pattern constant, sources {}",
+             flow.pattern.in_step ? "in step" : "spread over a packet's interval");
+        return;
+    }
+    const auto bursts = double(load.burst.bursts);
+    line("    inside a burst, each source: {}", rates(message, inner));
+    line("    mean, each source: {}", rates(message, mean));
+    if (load.sources > 1) {
+        line("    inside a burst, all sources: {}", rates(message, inner * sources));
+        line("    mean, all sources: {}", rates(message, mean * sources));
+    }
+    line(
+        "  pattern burst: {} a host every {}, sources {}; {:.2f} frames and {:.0f} B on the wire a "
+        "burst, on for {:.2f} % of the time",
+        burst_text(flow.pattern), to_text(flow.pattern.period),
+        flow.pattern.in_step ? "in step" : "spread over the period",
+        double(load.burst.packets) / bursts, double(load.burst.l1_bytes) / bursts,
+        100 * mean / inner);
+}
+
+void Description::limits_of(const FlowPlan& flow) {
+    if (flow.start > Picoseconds{0}) line("  starts at {}", to_text(flow.start));
+    if (flow.packets > 0) line("  packets {}, then the flow ends", flow.packets);
+}
+
+void Description::ports() {
+    std::vector<double> sends(plan_.ports.size()), receives(plan_.ports.size());
+    std::vector<std::uint64_t> hosts(plan_.ports.size());
+    for (const HostPlan& host : plan_.hosts) ++hosts[host.port];
+    for (const SourcePlan& source : plan_.sources) {
+        sends[source.port] += double(flow_load_[source.flow].mean.bits_per_sec);
+    }
+    for (const StreamPlan& stream : plan_.streams) {
+        const SourcePlan& source = plan_.sources[stream.source];
+        receives[plan_.receiving_port(stream)] +=
+            double(flow_load_[stream.flow].mean.bits_per_sec) / double(source.stream_count);
+    }
+    line("");
+    line("ports: mean offered load, L1");
+    for (std::size_t i = 0; i < plan_.ports.size(); ++i) {
+        const PortPlan& port = plan_.ports[i];
+        const auto link = double(port.link_rate.bits_per_sec);
+        const std::string& device = testbed_.ports[i].device;
+        line(
+            "  {}{}: link {}, mtu {}, {}; sends {:.3f} Gb/s ({:.2f} %), receives {:.3f} Gb/s "
+            "({:.2f} %)",
+            port.name, device.empty() ? std::string{} : fmt::format(" ({})", device),
+            to_text(port.link_rate), port.mtu, counted(hosts[i], "host"), sends[i] / 1e9,
+            100 * sends[i] / link, receives[i] / 1e9, 100 * receives[i] / link);
+    }
+}
+
+/// The sum of the sending ports' link rates over the receiving port's.
+void Description::convergence() {
+    std::vector<std::set<std::uint32_t>> senders(plan_.ports.size());
+    for (const StreamPlan& stream : plan_.streams) {
+        senders[plan_.receiving_port(stream)].insert(plan_.sending_port(stream));
+    }
+    line("");
+    line("physical convergence: link rates of the sending ports over the receiving port's");
+    for (std::size_t i = 0; i < plan_.ports.size(); ++i) {
+        if (senders[i].empty()) continue;
+        double sum = 0;
+        std::vector<std::string> names;
+        for (const std::uint32_t port : senders[i]) {
+            sum += double(plan_.ports[port].link_rate.bits_per_sec);
+            names.push_back(plan_.ports[port].name);
+        }
+        const double ratio = sum / double(plan_.ports[i].link_rate.bits_per_sec);
+        line("  {} -> {}: {:.2f}: {}", fmt::join(names, " + "), plan_.ports[i].name, ratio,
+             ratio <= 1 ? "at 1.0 or less no congestion is possible"
+                        : "congestion is possible when they send at once");
+    }
+}
+
+}  // namespace
+
+std::string describe_plan(const Profile& profile, const Testbed& testbed, const Plan& plan) {
+    return Description{profile, testbed, plan}.text();
+}
+
+}  // namespace rocegen

@@ -1,0 +1,40 @@
+/// What a flow's messages and bursts cost on the wire, before any template is built.
+/// Thread: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rocegen/traffic/plan.h"
+
+namespace rocegen {
+
+/// The frames of one shape of a message.
+struct ShapeCost {
+    Shape shape = Shape::kOnly;
+    std::uint8_t opcode = 0;
+    std::uint64_t per_message = 0;  ///< Such frames in a message.
+    std::uint32_t payload_bytes = 0;
+    std::uint32_t frame_bytes = 0;  ///< Without FCS, not padded.
+    std::uint32_t ip_bytes = 0;     ///< Of the IP datagram.
+    std::uint32_t l1_bytes = 0;
+};
+/// In wire order, only the shapes that the flow's messages have.
+std::vector<ShapeCost> shapes_of(const FlowPlan& flow, const TemplateGroup& group);
+
+/// The same as message_cost(), without templates.
+MessageCost cost_of(const FlowPlan& flow, const TemplateGroup& group);
+
+/// Sums over `bursts` bursts of a source with `streams` streams, long enough for the mean.
+struct BurstCost {
+    unsigned __int128 packets = 0, payload_bytes = 0, l1_bytes = 0;
+    std::uint64_t bursts = 1;
+};
+BurstCost burst_cost(const FlowPlan& flow, const TemplateGroup& group, std::uint32_t streams);
+
+/// L1 bit/s of one source over a whole period; of a constant flow its bit_rate.
+BitRate mean_rate(const FlowPlan& flow, const BurstCost& burst);
+/// `rate` of a flow whose messages cost `cost`, on a link of `link`, in L1 bit/s.
+BitRate resolve_rate(const RateSpec& rate, BitRate link, const MessageCost& cost);
+
+}  // namespace rocegen

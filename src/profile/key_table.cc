@@ -1,0 +1,294 @@
+#include "profile/key_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "rocegen/base/units.h"
+
+namespace rocegen {
+namespace {
+
+constexpr auto P = KeyDoc::File::kProfile;
+constexpr auto T = KeyDoc::File::kTestbed;
+using K = KeyKind;
+
+constexpr std::uint64_t kNs = 1'000, kUs = 1'000 * kNs, kSecond = 1'000'000 * kUs;
+constexpr std::uint64_t kHours1000 = 3'600'000 * kSecond;
+constexpr std::uint64_t kMax24 = 0xff'ffff, kMax32 = 0xffff'ffff, kMax64 = ~std::uint64_t{0};
+constexpr std::uint64_t kMbps = 1'000'000, kTbps = 1'000'000 * kMbps;
+
+// file, path, kind, default, min, max, choices, what.
+constexpr std::array kKeys = std::to_array<Key>({
+    {P, "name", K::kName, "the file's name", 0, 0, "", "What the report calls the run."},
+    {P, "description", K::kText, "empty", 0, 0, "", "A sentence for people."},
+    {P, "seed", K::kCount, "1", 0, kMax64, "",
+     "Starts every random choice: first PSNs, UDP source ports, shuffled orders."},
+    {P, "phases", K::kMap, "{}", 0, 0, "", "How long the run takes."},
+    {P, "phases.measure", K::kTime, "1s", kUs, kHours1000, "", "Packets due before this are sent."},
+    {P, "phases.drain", K::kTime, "10ms", 0, 60 * kSecond, "",
+     "How long the receivers listen on after that: tells late from lost."},
+    {P, "classes", K::kMap, "{}", 0, 0, "", "Markings by name, for `flows[].class`."},
+    {P, "classes.<name>", K::kMap, "{}", 0, 0, "", "One marking."},
+    {P, "classes.<name>.dscp", K::kCount, "0", 0, 63, "",
+     "DSCP of the IP header: the upper 6 bits of the ToS byte."},
+    {P, "classes.<name>.pcp", K::kCount, "dscp >> 3", 0, 7, "",
+     "Priority that sends and is paused. It is not on the wire: frames are untagged."},
+    {P, "classes.<name>.ecn", K::kChoice, "not-ect", 0, 0, "not-ect | ect0 | ect1 | ce",
+     "ECN field of the IP header."},
+    {P, "hosts", K::kMap, "required", 0, 0, "", "Groups of emulated end hosts by name."},
+    {P, "hosts.<name>", K::kMap, "required", 0, 0, "", "One group; `{}` is one host."},
+    {P, "hosts.<name>.count", K::kCount, "1", 1, 65536, "", "Hosts in the group."},
+    {P, "flows", K::kList, "required", 0, 0, "", "What is sent; at least one flow."},
+    {P, "flows[]", K::kMap, "required", 0, 0, "", "One flow."},
+    {P, "flows[].name", K::kName, "flow and its index", 0, 0, "",
+     "What the report and `expect` call it."},
+    {P, "flows[].from", K::kHosts, "required", 0, 0, "",
+     "Hosts that send: a group, or `\"senders[0]\"`, `\"senders[0-3]\"`."},
+    {P, "flows[].to", K::kHosts, "required", 0, 0, "",
+     "Hosts that receive. Every host of `from` sends to every one of `to` but itself."},
+    {P, "flows[].protocol", K::kChoice, "roce", 0, 0, "roce", "RoCEv2."},
+    {P, "flows[].verb", K::kChoice, "write", 0, 0, "write | send", "The RDMA operation."},
+    {P, "flows[].transport", K::kChoice, "rc", 0, 0, "rc", "Reliable connection."},
+    {P, "flows[].message", K::kBytes, "4KiB", 0, std::uint64_t{1} << 31, "",
+     "Size of a message. It is cut at `path_mtu` into FIRST, MIDDLE and LAST, or is an ONLY."},
+    {P, "flows[].path_mtu", K::kChoice, "1024", 0, 0, "256 | 512 | 1024 | 2048 | 4096",
+     "Payload bytes of a full packet."},
+    {P, "flows[].qps", K::kCount, "1", 1, 65536, "", "Queue pairs of each pair of hosts."},
+    {P, "flows[].class", K::kName, "none", 0, 0, "",
+     "One of `classes`; without it DSCP 0, Not-ECT, priority 0."},
+    {P, "flows[].rate", K::kRate, "required", 0, 0, "",
+     "Rate of each source host on the wire (L1), inside a burst; % is of its port's link."},
+    {P, "flows[].pattern", K::kMap, "{}", 0, 0, "", "When packets are due."},
+    {P, "flows[].pattern.type", K::kChoice, "constant", 0, 0, "constant | burst",
+     "Evenly spaced, or a burst every period."},
+    {P, "flows[].pattern.burst", K::kBurst, "required for burst", 1, std::uint64_t{1} << 40, "",
+     "What a source host sends at a time; it ends with the packet that reaches it. Bytes are "
+     "payload."},
+    {P, "flows[].pattern.per", K::kChoice, "host", 0, 0, "host", "Whose burst it is."},
+    {P, "flows[].pattern.period", K::kTime, "required for burst", 100 * kNs, 3600 * kSecond, "",
+     "From a burst's start to the next one's."},
+    {P, "flows[].pattern.sync", K::kBool, "true for burst, false for constant", 0, 0, "",
+     "Whether all sources start together; else they spread over a period or a packet's interval."},
+    {P, "flows[].packets", K::kCount, "no limit", 1, std::uint64_t{1} << 63, "",
+     "Packets of the whole flow, shared evenly by its source hosts."},
+    {P, "flows[].start", K::kTime, "0s", 0, kHours1000, "", "When the flow begins."},
+    {P, "flows[].tag", K::kBool, "true", 0, 0, "",
+     "Whether payloads start with the measurement tag (24 bytes)."},
+    {P, "flows[].qp_order", K::kChoice, "round-robin", 0, 0, "round-robin | shuffled",
+     "How a source host goes round its queue pairs, packet by packet."},
+    {P, "flows[].dest_qp", K::kCount, "chosen", 0, kMax24, "",
+     "First destination QP of each destination host; each further one is 1 more."},
+    {P, "flows[].source_qp", K::kCount, "chosen", 0, kMax24, "",
+     "First source QP of each source host; each further one is 1 more."},
+    {P, "flows[].psn", K::kCount, "from the seed", 0, kMax24, "", "First PSN of every QP."},
+    {P, "flows[].udp_source_port", K::kCount, "spread", 0, 0xffff, "",
+     "UDP source port of every QP; without it each QP has its own of 49152 to 65535."},
+    {P, "flows[].virtual_address", K::kCount, "0", 0, kMax64, "", "RETH of a write."},
+    {P, "flows[].remote_key", K::kCount, "0", 0, kMax32, "", "RETH of a write."},
+    {P, "flows[].mig_req", K::kBool, "false", 0, 0, "", "MigReq bit of the BTH."},
+    {P, "flows[].pkey", K::kCount, "0xffff", 0, 0xffff, "", "P_Key of the BTH."},
+    {P, "flows[].ttl", K::kCount, "64", 1, 255, "", "TTL, or hop limit, of the IP header."},
+    {P, "flows[].icrc", K::kChoice, "good", 0, 0, "good | bad | zero",
+     "The ICRC that frames carry; a receiver drops frames with a wrong one."},
+    {P, "expect", K::kList, "[]", 0, 0, "", "What must hold for the run to succeed."},
+    {P, "expect[]", K::kText, "required", 0, 0, "",
+     "`flows.NAME.METRIC`, `ports.NAME.METRIC`, `generator.METRIC` or `run.METRIC`, then ==, !=, "
+     "<, "
+     "<=, > or >=, then a value."},
+
+    {T, "kind", K::kChoice, "required", 0, 0, "dpdk | emulated",
+     "Ports of this machine in real time, or a model in virtual time."},
+    {T, "name", K::kName, "the file's name", 0, 0, "", "What the report calls it."},
+    {T, "prefix", K::kPrefix, "198.18.0.0/15", 0, 0, "",
+     "Addresses of the hosts, in the profile's order, from the first usable one on."},
+    {T, "ports", K::kList, "required for dpdk", 0, 0, "", "Only of kind dpdk."},
+    {T, "ports[]", K::kMap, "required", 0, 0, "", "One port."},
+    {T, "ports[].name", K::kName, "required", 0, 0, "", "What the report and `expect` call it."},
+    {T, "ports[].device", K::kText, "required", 0, 0, "",
+     "PCI address, kernel interface, or `ring:NAME`; ports of one ring's name are joined."},
+    {T, "ports[].link_rate", K::kBitRate, "required", kMbps, kTbps * 16 / 10, "",
+     "Rate of the link (L1). It wins over what the driver says."},
+    {T, "ports[].mtu", K::kCount, "1500", 256, 9600, "", "Longest IP datagram in bytes."},
+    {T, "ports[].hosts", K::kHostSet, "required", 0, 0, "",
+     "Hosts that the port carries: a list of groups or parts of them; `sources`: groups that the "
+     "flows name as `from` before they name them as `to`; `rest`: all that no other port carries."},
+    {T, "cores", K::kMap, "{}", 0, 0, "", "CPU cores. Only of kind dpdk."},
+    {T, "cores.main", K::kCount, "the engine's choice", 0, 1023, "", "Core that waits."},
+    {T, "cores.workers", K::kList, "the engine's choice", 0, 0, "", "Cores that send and receive."},
+    {T, "cores.workers[]", K::kCount, "required", 0, 1023, "", "One core."},
+    {T, "topology", K::kMap, "{}", 0, 0, "", "Only of kind emulated."},
+    {T, "topology.type", K::kChoice, "link", 0, 0, "link", "Two NICs joined by one link."},
+    {T, "link", K::kMap, "{}", 0, 0, "", "Only of kind emulated."},
+    {T, "link.rate", K::kBitRate, "100Gbps", kMbps, kTbps * 16 / 10, "", "Rate of the link (L1)."},
+    {T, "link.delay", K::kTime, "500ns", 0, kSecond, "", "One way."},
+    {T, "link.mtu", K::kCount, "1500", 256, 9600, "", "Longest IP datagram in bytes."},
+    {T, "ends", K::kList, "[{hosts: sources}, {hosts: rest}]", 0, 0, "",
+     "The link's two ends: ports a and b. Only of kind emulated."},
+    {T, "ends[]", K::kMap, "required", 0, 0, "", "One end."},
+    {T, "ends[].hosts", K::kHostSet, "required", 0, 0, "", "As of `ports[]`."},
+});
+
+std::string_view type_text(K kind) {
+    switch (kind) {
+        case K::kMap:
+            return "map";
+        case K::kList:
+            return "list";
+        case K::kName:
+            return "name";
+        case K::kText:
+            return "text";
+        case K::kHosts:
+            return "hosts";
+        case K::kHostSet:
+            return "hosts, list of hosts, or word";
+        case K::kChoice:
+            return "choice";
+        case K::kBool:
+            return "true or false";
+        case K::kCount:
+            return "whole number";
+        case K::kTime:
+            return "time";
+        case K::kBytes:
+            return "size";
+        case K::kBitRate:
+        case K::kRate:
+            return "rate";
+        case K::kBurst:
+            return "amount";
+        case K::kPrefix:
+            return "prefix";
+    }
+    return "";
+}
+
+std::string_view unit_text(K kind) {
+    switch (kind) {
+        case K::kTime:
+            return "ps, ns, us, ms, s, min, h";
+        case K::kBytes:
+            return "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB";
+        case K::kBitRate:
+            return "bps, kbps, Mbps, Gbps, Tbps";
+        case K::kRate:
+            return "bps, kbps, Mbps, Gbps, Tbps, %, pps, kpps, Mpps";
+        case K::kBurst:
+            return "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, packets, messages";
+        default:
+            return "";
+    }
+}
+
+/// Whole hours shorter than to_text(Picoseconds) has them.
+std::string time_text(std::uint64_t picos) {
+    if (picos >= 3600 * kSecond) return fmt::format("{}h", picos / (3600 * kSecond));
+    return to_text(Picoseconds{std::int64_t(picos)});
+}
+
+std::string_view parent(std::string_view path) {
+    const std::size_t dot = path.rfind('.');
+    return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
+}
+
+/// A list's elements and a map's free names are entries of the table, no keys of a map.
+bool is_key(const Key& key) { return !key.path.ends_with("[]") && key.name() != "<name>"; }
+
+}  // namespace
+
+std::span<const Key> key_table() { return kKeys; }
+
+const std::vector<const Key*>& keys_of_map(KeyDoc::File file, std::string_view pattern) {
+    using Maps = std::map<std::pair<KeyDoc::File, std::string_view>, std::vector<const Key*>>;
+    static const Maps maps = [] {
+        Maps all;
+        for (const Key& key : kKeys) {
+            if (is_key(key)) all[{key.file, parent(key.path)}].push_back(&key);
+        }
+        return all;
+    }();
+    return maps.at({file, pattern});
+}
+
+const Key* find_key(KeyDoc::File file, std::string_view pattern) {
+    const auto found = std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& key) {
+        return key.file == file && key.path == pattern;
+    });
+    return found == kKeys.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> choices_of(const Key& key) {
+    std::vector<std::string> all;
+    std::string_view rest = key.choices;
+    while (!rest.empty()) {
+        const std::size_t bar = rest.find(" | ");
+        all.emplace_back(rest.substr(0, bar));
+        rest = bar == std::string_view::npos ? std::string_view{} : rest.substr(bar + 3);
+    }
+    return all;
+}
+
+std::string range_text(const Key& key) {
+    switch (key.kind) {
+        case K::kCount:
+            return fmt::format("{} to {}", key.min, key.max);
+        case K::kTime:
+            return fmt::format("{} to {}", time_text(key.min), time_text(key.max));
+        case K::kBytes:
+            return fmt::format("{} to {}", bytes_text(key.min), bytes_text(key.max));
+        case K::kBurst:
+            return fmt::format("1 to {} packets or messages; 1B to {}", key.max,
+                               bytes_text(key.max));
+        case K::kBitRate:
+            return fmt::format("{} to {}", to_text(BitRate{key.min}), to_text(BitRate{key.max}));
+        case K::kRate:
+            return "2kbps to the link's rate; at most 100%";
+        case K::kChoice:
+            return std::string{key.choices};
+        case K::kBool:
+            return "true | false";
+        case K::kName:
+            return "letters, digits, _ and -; at most 64";
+        case K::kHosts:
+            return "a group of the profile";
+        case K::kHostSet:
+            return "groups of the profile; sources | rest";
+        case K::kPrefix:
+            return "IPv4 or IPv6, with room for all hosts";
+        case K::kMap:
+        case K::kList:
+        case K::kText:
+            return "";
+    }
+    return "";
+}
+
+std::vector<KeyDoc> known_keys() {
+    std::vector<KeyDoc> docs;
+    for (const Key& key : kKeys) {
+        docs.push_back({.file = key.file,
+                        .path = std::string{key.path},
+                        .type = std::string{type_text(key.kind)},
+                        .unit = std::string{unit_text(key.kind)},
+                        .default_value = std::string{key.default_value},
+                        .range = range_text(key),
+                        .what = std::string{key.what}});
+    }
+    return docs;
+}
+
+std::string markdown_row(const KeyDoc& key) {
+    const auto cell = [](std::string text) {  // a bar would end the cell
+        for (std::size_t at = 0; (at = text.find(" | ", at)) != std::string::npos; ++at) {
+            text.replace(at, 3, ", ");
+        }
+        return text;
+    };
+    return fmt::format("| `{}` | {} | {} | {} | {} | {} |", key.path, key.type, key.unit,
+                       key.default_value, cell(key.range), cell(key.what));
+}
+
+}  // namespace rocegen

@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "profile/read_file.h"
+#include "profile/yaml_reader.h"
+#include "rocegen/profile/load.h"
+
+namespace rocegen {
+namespace {
+
+TrafficClass read_class(ReadContext& context, const YAML::Node& node, const std::string& name,
+                        const std::string& path) {
+    TrafficClass out;
+    out.name = name;
+    MapReader map{context, node, path, "classes.<name>"};
+    constexpr std::array kEcn{kNotEct, kEct0, kEct1, kCe};
+    map.count("dscp", out.dscp);
+    map.count("pcp", out.pcp);
+    if (const auto ecn = map.choice("ecn")) out.ecn = kEcn[*ecn];
+    out.places = map.places();
+    return out;
+}
+
+HostGroup read_group(ReadContext& context, const YAML::Node& node, const std::string& name,
+                     const std::string& path) {
+    HostGroup out;
+    out.name = name;
+    MapReader map{context, node, path, "hosts.<name>"};
+    map.count("count", out.count);
+    out.places = map.places();
+    return out;
+}
+
+void read_pattern(ReadContext& context, const YAML::Node& node, const std::string& path,
+                  Flow& flow) {
+    MapReader map{context, node, path, "flows[].pattern"};
+    Pattern& out = flow.pattern;
+    const bool burst = map.choice("type").value_or(0) == 1;
+    out.kind = burst ? Pattern::Kind::kBurst : Pattern::Kind::kConstant;
+    out.in_step = burst;
+    map.boolean("sync", out.in_step);
+    map.burst("burst", out);
+    map.time("period", out.period);
+    map.choice("per");
+    flow.pattern_places = map.places();
+    for (const std::string_view key : {"burst", "period", "per"}) {
+        if (!burst && map.given(key)) {
+            map.error(key, "belongs to type: burst, and the type here is constant");
+        }
+        if (burst && !map.given(key) && key != "per") {
+            map.error(key, "is missing; type: burst needs burst and period");
+        }
+    }
+}
+
+/// What stands in the frames.
+void read_frame_keys(MapReader& map, Flow& out) {
+    constexpr std::array<std::uint32_t, 5> kMtus{256, 512, 1024, 2048, 4096};
+    map.choice("protocol");
+    map.choice("transport");
+    if (const auto verb = map.choice("verb")) out.verb = Verb(*verb);
+    map.bytes("message", out.message_bytes);
+    if (const auto mtu = map.choice("path_mtu")) out.path_mtu = kMtus[*mtu];
+    map.boolean("tag", out.tag);
+    map.count("dest_qp", out.dest_qp);
+    map.count("source_qp", out.source_qp);
+    map.count("psn", out.initial_psn);
+    map.count("udp_source_port", out.udp_source_port);
+    map.count("virtual_address", out.virtual_address);
+    map.count("remote_key", out.remote_key);
+    map.boolean("mig_req", out.mig_req);
+    map.count("pkey", out.pkey);
+    map.count("ttl", out.ttl);
+    if (const auto icrc = map.choice("icrc")) out.icrc = IcrcMode(*icrc);
+    for (const std::string_view key : {"virtual_address", "remote_key"}) {
+        if (out.verb != Verb::kWrite && map.given(key)) {
+            map.error(key, "stands in the RETH, which only verb: write has");
+        }
+    }
+}
+
+Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& path,
+               std::size_t index) {
+    Flow out;
+    out.name = fmt::format("flow{}", index);
+    MapReader map{context, node, path, "flows[]"};
+    map.name("name", out.name);
+    map.hosts("from", out.from);
+    map.hosts("to", out.to);
+    map.count("qps", out.qps);
+    map.name("class", out.class_name);
+    map.rate("rate", out.rate);
+    map.count("packets", out.packets);
+    map.time("start", out.start);
+    out.shuffled = map.choice("qp_order").value_or(0) == 1;
+    read_frame_keys(map, out);
+    if (const auto pattern = map.node("pattern")) {
+        read_pattern(context, *pattern, map.path_of("pattern"), out);
+    }
+    out.places = map.places();
+    return out;
+}
+
+void read_flows(ReadContext& context, const YAML::Node& node, Profile& out) {
+    each_item(context, node, "flows", [&](const YAML::Node& item, const std::string& path) {
+        out.flows.push_back(read_flow(context, item, path, out.flows.size()));
+    });
+    if (node.IsSequence() && node.size() == 0) {
+        context.error(node, "flows", "is empty; at least one flow is needed");
+    }
+    std::map<std::string_view, const Flow*> seen;
+    for (const Flow& flow : out.flows) {
+        const auto [first, is_new] = seen.emplace(flow.name, &flow);
+        if (is_new) continue;
+        context.diagnostics().error(flow.places.of("name"),
+                                    fmt::format("{}: {}: names another flow already, in line {}",
+                                                flow.places.path_of("name"), flow.name,
+                                                first->second->places.of("name").line));
+    }
+}
+
+void read_expect(ReadContext& context, const YAML::Node& node, Profile& out) {
+    each_item(context, node, "expect", [&](const YAML::Node& item, const std::string& path) {
+        if (!item.IsScalar()) {
+            context.error(item, path, shown(item) + "; write one line, like flows.write.lost == 0");
+            return;
+        }
+        auto expectation =
+            parse_expectation(item.Scalar(), context.place(item), path, context.diagnostics());
+        if (expectation) out.expect.push_back(*std::move(expectation));
+    });
+}
+
+void read_profile(ReadContext& context, const YAML::Node& root, Profile& out) {
+    MapReader map{context, root, "", ""};
+    map.name("name", out.name);
+    map.text("description", out.description);
+    map.count("seed", out.seed);
+    if (const auto phases = map.node("phases")) {
+        MapReader inner{context, *phases, "phases", "phases"};
+        inner.time("measure", out.measure);
+        inner.time("drain", out.drain);
+    }
+    if (const auto classes = map.node("classes")) {
+        each_named(context, *classes, "classes",
+                   [&](const auto& name, const auto& value, const auto& path) {
+                       out.classes.push_back(read_class(context, value, name, path));
+                   });
+    }
+    if (const auto hosts = map.node("hosts")) {
+        each_named(context, *hosts, "hosts",
+                   [&](const auto& name, const auto& value, const auto& path) {
+                       out.hosts.push_back(read_group(context, value, name, path));
+                   });
+    }
+    if (const auto flows = map.node("flows")) read_flows(context, *flows, out);
+    if (const auto expect = map.node("expect")) read_expect(context, *expect, out);
+    out.places = map.places();
+}
+
+}  // namespace
+
+std::optional<Profile> load_profile_text(std::string_view text, const std::string& file,
+                                         Diagnostics& diagnostics) {
+    const std::size_t before = diagnostics.error_count();
+    ReadContext context{KeyDoc::File::kProfile, file, diagnostics};
+    const auto root = context.parse(text);
+    if (!root) return std::nullopt;
+    Profile profile;
+    profile.name = name_from_file(file);
+    read_profile(context, *root, profile);
+    if (diagnostics.error_count() > before) return std::nullopt;
+    return profile;
+}
+
+std::optional<Profile> load_profile(const std::filesystem::path& path, Diagnostics& diagnostics) {
+    const auto text = read_file(path, "profile", diagnostics);
+    if (!text) return std::nullopt;
+    return load_profile_text(*text, path.string(), diagnostics);
+}
+
+}  // namespace rocegen

@@ -1,0 +1,212 @@
+#include "profile/yaml_reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+
+namespace rocegen {
+namespace {
+
+std::string_view kind_of(const YAML::Node& node) {
+    if (node.IsMap()) return "is a map";
+    if (node.IsSequence()) return "is a list";
+    if (node.IsScalar()) return "is one value";
+    return "has no value";
+}
+
+/// A hint for mistakes whose message from the YAML parser does not help.
+std::string_view syntax_hint(std::string_view what) {
+    if (what.find("end of sequence flow") != std::string_view::npos) {
+        return "; close the [, and put quotes around names with brackets, like \"senders[0-3]\"";
+    }
+    if (what.find("tab") != std::string_view::npos) return "; indent with spaces";
+    if (what.find("unknown token") != std::string_view::npos) {
+        return "; put quotes around a value that begins with @, `, % or *";
+    }
+    if (what.find("illegal map value") != std::string_view::npos) {
+        return "; check the indentation of this line and the one before";
+    }
+    return "";
+}
+
+}  // namespace
+
+Place ReadContext::place(const YAML::Node& node) const {
+    const YAML::Mark mark = node.Mark();
+    if (mark.is_null()) return {file_, 0, 0};
+    return {file_, mark.line + 1, mark.column + 1};
+}
+
+void ReadContext::error(const YAML::Node& node, std::string_view path, std::string_view what) {
+    diagnostics_.error(place(node),
+                       path.empty() ? std::string{what} : fmt::format("{}: {}", path, what));
+}
+
+std::optional<YAML::Node> ReadContext::parse(std::string_view text) {
+    try {
+        const std::vector<YAML::Node> documents = YAML::LoadAll(std::string{text});
+        if (documents.empty() || (documents.size() == 1 && documents[0].IsNull())) {
+            diagnostics_.error({file_, 0, 0}, "is empty; docs/profiles.md shows a small example");
+            return std::nullopt;
+        }
+        if (documents.size() > 1) {
+            error(documents[1], "",
+                  "a second document, or text behind the end of the first; one file holds one");
+            return std::nullopt;
+        }
+        return documents[0];
+    } catch (const YAML::Exception& e) {
+        const bool placed = !e.mark.is_null();
+        diagnostics_.error({file_, placed ? e.mark.line + 1 : 0, placed ? e.mark.column + 1 : 0},
+                           fmt::format("is no YAML: {}{}", e.msg, syntax_hint(e.msg)));
+        return std::nullopt;
+    }
+}
+
+std::string shown(const YAML::Node& node) {
+    if (!node.IsScalar()) return std::string{kind_of(node)};
+    std::string text = node.Scalar();
+    if (text.size() > 60) text = text.substr(0, 57) + "...";
+    for (char& c : text) {
+        if (c >= 0 && c < ' ') c = '?';
+    }
+    return text.empty() ? "\"\"" : text;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+    std::string best = nearest(word, candidates);
+    if (best.empty()) {
+        for (const std::string& candidate : candidates) {  // rate_gbps: rate; initial_psn: psn
+            if (candidate.size() > std::max<std::size_t>(best.size(), 2) &&
+                (word.starts_with(candidate) || word.ends_with(candidate))) {
+                best = candidate;
+            }
+        }
+    }
+    return best.empty() ? "" : fmt::format("; did you mean {}?", best);
+}
+
+MapReader::MapReader(ReadContext& context, const YAML::Node& node, std::string path,
+                     std::string pattern)
+    : context_(context), pattern_(std::move(pattern)) {
+    places_.self = context.place(node);
+    places_.path = std::move(path);
+    is_map_ = node.IsMap();
+    if (!is_map_) {
+        const std::string hint = node.IsNull() && !pattern_.empty() ? " ({} for the defaults)" : "";
+        context.error(node, places_.path,
+                      fmt::format("{}; write a map of keys and values{}",
+                                  node.IsScalar() ? shown(node) + ": is one value"
+                                                  : std::string{kind_of(node)},
+                                  hint));
+        return;
+    }
+    for (const auto& entry : node) add(entry.first, entry.second);
+}
+
+MapReader::~MapReader() {
+    // A key of the table that nobody asked for would be parsed and ignored.
+    assert(!is_map_ || asked_.size() >= keys_of_map(context_.kind(), pattern_).size());
+}
+
+void MapReader::add(const YAML::Node& key, const YAML::Node& value) {
+    const auto& keys = keys_of_map(context_.kind(), pattern_);
+    const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key* known) {
+        return key.IsScalar() && known->name() == key.Scalar();
+    });
+    if (found == keys.end()) {
+        unknown_key(key);
+        return;
+    }
+    const std::string_view name = (*found)->name();
+    if (places_.given(name)) {
+        context_.error(key, path_of(name),
+                       fmt::format("stands here a second time; the first is in line {}",
+                                   places_.of(name).line));
+        return;
+    }
+    const Place at = context_.place(value);
+    places_.marks.push_back({name, at.line, at.column});
+    entries_.push_back({*found, value});
+}
+
+void MapReader::unknown_key(const YAML::Node& key) {
+    std::vector<std::string> names;
+    for (const Key* known : keys_of_map(context_.kind(), pattern_)) {
+        names.emplace_back(known->name());
+    }
+    const std::string word = key.IsScalar() ? key.Scalar() : "";
+    context_.error(
+        key, path_of(shown(key)),
+        fmt::format("unknown key{}{} allowed: {}", did_you_mean(word, names),
+                    did_you_mean(word, names).empty() ? ";" : "", fmt::join(names, ", ")));
+}
+
+const Key& MapReader::known(std::string_view key) const {
+    const auto& keys = keys_of_map(context_.kind(), pattern_);
+    const auto found =
+        std::find_if(keys.begin(), keys.end(), [&](const Key* k) { return k->name() == key; });
+    assert(found != keys.end());
+    return **found;
+}
+
+std::optional<YAML::Node> MapReader::node(std::string_view key) {
+    const Key& wanted = known(key);
+    if (std::find(asked_.begin(), asked_.end(), &wanted) == asked_.end()) {
+        asked_.push_back(&wanted);
+    }
+    for (const Entry& entry : entries_) {
+        if (entry.key == &wanted) return entry.value;
+    }
+    if (is_map_ && wanted.default_value == "required") {
+        context_.diagnostics().error(places_.self,
+                                     fmt::format("{}: is missing; {}", path_of(key), wanted.what));
+    }
+    return std::nullopt;
+}
+
+void MapReader::error(std::string_view key, std::string_view what) {
+    context_.diagnostics().error(places_.of(key), fmt::format("{}: {}", path_of(key), what));
+}
+
+void each_item(ReadContext& context, const YAML::Node& node, const std::string& path,
+               const std::function<void(const YAML::Node&, const std::string&)>& visit) {
+    if (!node.IsSequence()) {
+        context.error(node, path,
+                      fmt::format("{}; write a list: lines that begin with \"- \", or [a, b]",
+                                  node.IsScalar() ? shown(node) + ": is one value"
+                                                  : std::string{kind_of(node)}));
+        return;
+    }
+    std::size_t index = 0;
+    for (const YAML::Node& item : node) visit(item, fmt::format("{}[{}]", path, index++));
+}
+
+void each_named(
+    ReadContext& context, const YAML::Node& node, const std::string& path,
+    const std::function<void(const std::string&, const YAML::Node&, const std::string&)>& visit) {
+    if (!node.IsMap()) {
+        context.error(node, path, fmt::format("{}; write a map of names", kind_of(node)));
+        return;
+    }
+    std::set<std::string> seen;
+    for (const auto& entry : node) {
+        const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "";
+        const std::string why = why_no_name(name);
+        if (!why.empty()) {
+            context.error(entry.first, path, fmt::format("{}: {}", shown(entry.first), why));
+            continue;
+        }
+        const std::string below = fmt::format("{}.{}", path, name);
+        if (!seen.insert(name).second) {
+            context.error(entry.first, below, "stands here a second time; names differ");
+            continue;
+        }
+        visit(name, entry.second, below);
+    }
+}
+
+}  // namespace rocegen

@@ -1,0 +1,128 @@
+#include "rocegen/dpdk/port.h"
+
+#include <vector>
+
+#include "dpdk/ring_fixture.h"
+#include "rocegen/wire/parse.h"
+
+namespace rocegen {
+namespace {
+
+class PortTest : public test::RingTest {
+protected:
+    static constexpr std::uint32_t kRing = 64;  // it holds 63
+
+    PortTest() : plan_(test::make_plan()), templates_(plan_) {
+        streams_ = make_streams(plan_, templates_);
+    }
+
+    /// Sequences 0, 1, ... of a packet a call; flow f has priority f and the streams from 16 f.
+    void put(MbufPort& port, std::uint8_t priority) {
+        Departure departure{.due = {},
+                            .stream = priority * 16u,
+                            .sequence = next_++,
+                            .psn = Psn{1},
+                            .payload_bytes = 1024,
+                            .priority = priority,
+                            .shape = Shape::kFirst};
+        ASSERT_EQ(port.reserve(1), 1u);
+        port.put(departure, Picoseconds{0});
+    }
+    /// The sequences that came out of the port.
+    std::vector<std::uint32_t> sent() {
+        std::vector<std::uint32_t> sequences;
+        void* at = nullptr;
+        while (rte_ring_dequeue(out_, &at) == 0) {
+            auto* const mbuf = static_cast<rte_mbuf*>(at);
+            const Packet packet = parse({rte_pktmbuf_mtod(mbuf, const std::byte*), mbuf->pkt_len},
+                                        Picoseconds{0}, {.check_icrc = true});
+            EXPECT_EQ(packet.icrc, IcrcVerdict::kGood);
+            sequences.push_back(packet.tag.sequence);
+            rte_pktmbuf_free(mbuf);
+        }
+        return sequences;
+    }
+
+    const Plan plan_;
+    const FrameTemplates templates_;
+    std::vector<Stream> streams_;
+    rte_ring* const in_ = make_ring(kRing);
+    rte_ring* const out_ = make_ring(kRing);
+    const Device device_{make_port(in_, out_), config("p"), kNeeds};
+    std::uint32_t next_ = 0;
+};
+
+TEST_F(PortTest, FramesOfPausedPrioritiesWaitAndKeepTheirOrder) {
+    MbufPort port(device_.port_id(), device_.tx_pool(), {templates_, streams_});
+    for (const int priority : {0, 1, 0, 2, 1}) put(port, std::uint8_t(priority));
+    port.flush(0b010, Picoseconds{0});
+    EXPECT_EQ(sent(), (std::vector<std::uint32_t>{0, 2, 3}));
+    EXPECT_EQ(port.backlog(), 2u);
+    put(port, 0);
+    port.flush(0, Picoseconds{0});
+    EXPECT_EQ(sent(), (std::vector<std::uint32_t>{1, 4, 5}));
+    EXPECT_EQ(port.backlog(), 0u);
+    EXPECT_EQ(port.accepted(), 6u);
+}
+
+TEST_F(PortTest, WhatAFullPortDoesNotTakeGoesFirstNextTime) {
+    MbufPort port(device_.port_id(), device_.tx_pool(), {templates_, streams_});
+    for (int i = 0; i < 100; ++i) put(port, 0);
+    port.flush(0, Picoseconds{0});
+    EXPECT_EQ(port.backlog(), 100u - 63);
+    put(port, 1);
+    std::vector<std::uint32_t> all = sent();
+    port.flush(0b1000, Picoseconds{0});  // the slow path: some other priority is paused
+    for (const std::uint32_t sequence : sent()) all.push_back(sequence);
+    ASSERT_EQ(all.size(), 101u);
+    for (std::uint32_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i);
+}
+
+TEST_F(PortTest, ReservesNoMoreThanItsBoundWhileThePortTakesNothing) {
+    MbufPort port(device_.port_id(), device_.tx_pool(), {templates_, streams_});
+    for (int turn = 0; turn < 100; ++turn) {
+        const std::uint32_t room = port.reserve(kBurst);
+        ASSERT_LE(room, kBurst);
+        for (std::uint32_t i = 0; i < room; ++i) {
+            port.put(
+                {.stream = 0, .sequence = next_++, .payload_bytes = 1024, .shape = Shape::kFirst},
+                Picoseconds{0});
+        }
+        port.flush(0, Picoseconds{0});
+    }
+    EXPECT_EQ(port.backlog(), MbufPort::kPending);
+    EXPECT_EQ(port.reserve(1), 0u);
+    EXPECT_EQ(port.accepted(), 63u);
+    std::vector<std::uint32_t> all;
+    while (port.backlog() > 0 || rte_ring_count(out_) > 0) {
+        for (const std::uint32_t sequence : sent()) all.push_back(sequence);
+        port.flush(0, Picoseconds{0});
+    }
+    ASSERT_EQ(all.size(), 63u + MbufPort::kPending);
+    for (std::uint32_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i);
+}
+
+TEST_F(PortTest, AFrameOfSeveralSegmentsIsReadWhole) {
+    MbufPort port(device_.port_id(), device_.tx_pool(), {templates_, streams_});
+    put(port, 0);
+    port.flush(0, Picoseconds{0});
+    void* at = nullptr;
+    ASSERT_EQ(rte_ring_dequeue(out_, &at), 0);
+    rte_mbuf* const whole = static_cast<rte_mbuf*>(at);
+    const Pool pool = Pool::rx("segments", {63, 256 + RTE_PKTMBUF_HEADROOM}, SOCKET_ID_ANY);
+    rte_mbuf* const chain = rte_pktmbuf_copy(whole, pool.get(), 0, whole->pkt_len);
+    ASSERT_NE(chain, nullptr);
+    ASSERT_GT(chain->nb_segs, 1);
+    rte_pktmbuf_free(whole);
+    ASSERT_EQ(rte_ring_enqueue(in_, chain), 0);
+    std::uint32_t seen = 0;
+    port.receive([&seen](std::span<const std::byte> frame) noexcept {
+        const Packet packet = parse(frame, Picoseconds{0}, {.check_icrc = true});
+        seen += packet.icrc == IcrcVerdict::kGood && packet.payload_bytes == 1024;
+    });
+    EXPECT_EQ(seen, 1u);
+    EXPECT_EQ(port.unreadable(), 0u);
+}
+
+}  // namespace
+}  // namespace rocegen
