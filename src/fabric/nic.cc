@@ -1,39 +1,224 @@
 #include "rocegen/fabric/nic.h"
 
 #include <algorithm>
+#include <bit>
+
+#include "rocegen/engine/pause_board.h"
 
 namespace rocegen {
 
-namespace {
-constexpr std::uint32_t kPreambleBytes = 8;
-}
+EmulatedNic::EmulatedNic(Core& core, std::uint32_t port, const NicConfig& config,
+                         std::uint8_t lossless_priorities, const std::vector<StreamMarks>& marks,
+                         const HeaderBytes& header_bytes, Transmitter& transmitter)
+    : core_(core),
+      port_(port),
+      config_(config),
+      lossless_priorities_(lossless_priorities),
+      marks_(marks),
+      header_bytes_(header_bytes),
+      transmitter_(transmitter),
+      rx_rate_(config.rx_rate) {}
 
 void EmulatedNic::put(const Departure& departure, Picoseconds now) noexcept {
-    const Stream& stream = rendering_.stream(departure);
-    const FrameTemplate& frame = rendering_.of(departure);
-    queues_[departure.priority].push_back({order_++, frame.digest(stream, departure, now)});
+    const FrameHandle handle = core_.frames.allocate();
+    Frame& frame = core_.frames[handle];
+    const StreamMarks& marks = marks_[departure.stream];
+    const std::uint32_t payload = departure.payload_bytes;
+    constexpr std::uint32_t kIcrcBytes = 4;
+    const std::uint32_t bytes =
+        header_bytes_[marks.template_group * kShapeCount + std::size_t(departure.shape)] + payload +
+        (-payload & 3u) + kIcrcBytes;
+    frame.at = Picoseconds{order_++};
+    frame.sent = now;
+    frame.stream = departure.stream;
+    frame.sequence = departure.sequence;
+    frame.psn = departure.psn.value();
+    frame.flow_hash = marks.flow_hash;
+    frame.destination = marks.destination;
+    frame.payload_bytes = departure.payload_bytes;
+    frame.l2_bytes = std::uint16_t(l2_bytes(bytes));
+    frame.shape = std::uint8_t(departure.shape);
+    frame.priority = departure.priority;
+    frame.queue = marks.queue;
+    frame.group = marks.group;
+    frame.ecn = marks.ecn;
+    queues_[departure.priority].push(core_.frames, handle);
+    ++lengths_[departure.priority];
+    waiting_ = std::uint8_t(waiting_ | 1u << departure.priority);
     ++queued_;
 }
 
-std::optional<EmulatedNic::Sent> EmulatedNic::start(Picoseconds now) {
-    if (wire_free_ > now) return std::nullopt;
-    Packet packet;
-    if (!control_.empty()) {
-        packet = control_.front();
-        control_.pop_front();
-    } else {
-        std::deque<Waiting>* first = nullptr;
-        for (unsigned p = 0; p < queues_.size(); ++p) {
-            if (paused_ & 1u << p || queues_[p].empty()) continue;
-            if (!first || queues_[p].front().order < first->front().order) first = &queues_[p];
-        }
-        if (!first) return std::nullopt;
-        packet = first->front().packet;
-        first->pop_front();
-        --queued_;
+void EmulatedNic::pump(Picoseconds now) {
+    std::array<Departure, kBurst> departures;
+    std::uint32_t room = 0, taken = 0;
+    do {
+        room = stopped_ ? 0 : reserve(kBurst);
+        taken = transmitter_.take(now, std::span(departures).first(room));
+        for (std::uint32_t i = 0; i < taken; ++i) put(departures[i], now);
+    } while (taken == kBurst);
+    flush(transmitter_.paused_mask(), now);
+    try_start(now);
+
+    // With a full NIC the next frame on the wire makes room, and comes back here.
+    const Picoseconds due = transmitter_.next_due();
+    if (due == kNever || stopped_ || (taken == room && armed_) || !wire().up) return;
+    if (due < woken_at_) {
+        woken_at_ = std::max(due, now);
+        core_.events.push(woken_at_, kNicWake, port_);
     }
-    wire_free_ = now + wire_time(l1_bytes(packet.frame_bytes), rate_);
-    return Sent{packet, now + wire_time(kPreambleBytes + l2_bytes(packet.frame_bytes), rate_)};
+}
+
+void EmulatedNic::on_wake(Picoseconds now) {
+    if (now == woken_at_) woken_at_ = kNever;
+    pump(now);
+}
+
+void EmulatedNic::on_free(Picoseconds now) {
+    armed_ = false;
+    pump(now);
+}
+
+FrameHandle EmulatedNic::next() noexcept {
+    if (!control_.empty()) return control_.pop(core_.frames);
+    unsigned first = 8;
+    Picoseconds earliest = kNever;
+    for (unsigned mask = waiting_ & ~unsigned{paused_}; mask != 0; mask &= mask - 1) {
+        const auto p = unsigned(std::countr_zero(mask));
+        const Picoseconds order = core_.frames[queues_[p].head].at;
+        if (order < earliest) {
+            earliest = order;
+            first = p;
+        }
+    }
+    if (first == 8) return kNoFrame;
+    const FrameHandle handle = queues_[first].pop(core_.frames);
+    if (queues_[first].empty()) waiting_ = std::uint8_t(waiting_ & ~(1u << first));
+    --lengths_[first];
+    --queued_;
+    return handle;
+}
+
+void EmulatedNic::try_start(Picoseconds now) {
+    if (!wire().up) return;
+    if (wire().free_at <= now) {
+        const FrameHandle handle = next();
+        if (handle == kNoFrame) return;
+        core_.start(port_, handle, now);
+    }
+    if ((queued_ > 0 || !control_.empty()) && !armed_) {
+        armed_ = true;
+        core_.events.push(wire().free_at, kNicFree, port_);
+    }
+}
+
+void EmulatedNic::send_pause(std::uint8_t enable, std::uint8_t pause, std::uint16_t quanta,
+                             Picoseconds now) {
+    if (!wire().up) return;
+    PfcCounters& counters = wire().counters.pfc;
+    for (unsigned p = 0; p < 8; ++p) {
+        counters.tx[p] += enable >> p & 1u;
+        counters.tx_xoff[p] += enable & pause & 1u << p ? 1 : 0;
+    }
+    control_.push(core_.frames, core_.make_pfc(enable, pause, quanta));
+    try_start(now);
+}
+
+void EmulatedNic::receive_pause(const Frame& frame, Picoseconds now) {
+    ++pause_frames_;
+    PfcCounters& counters = wire().counters.pfc;
+    for (unsigned p = 0; p < 8; ++p) {
+        counters.rx[p] += frame.enable >> p & 1u;
+        counters.rx_xoff[p] += frame.enable & frame.pause & 1u << p ? 1 : 0;
+    }
+    const PendingPause pause{now + config_.response, now, frame.enable, frame.pause, frame.quanta};
+    if (config_.response.count() == 0) return apply_pause(pause, now);
+    pending_.push_back(pause);
+    core_.events.push(pause.at, kPauseApply, port_);
+}
+
+void EmulatedNic::on_pause_apply(Picoseconds now) {
+    if (pending_.empty() || pending_.front().at != now) return;  // the link went down meanwhile
+    const PendingPause pause = pending_.front();
+    pending_.pop_front();
+    apply_pause(pause, now);
+}
+
+void EmulatedNic::apply_pause(const PendingPause& pause, Picoseconds now) {
+    for (std::uint8_t p = 0; p < 8; ++p) {
+        if (!(pause.enable & 1u << p)) continue;
+        const bool stops = pause.pause & 1u << p;
+        const Picoseconds until =
+            stops ? std::max(now, pause.received + quanta_time(pause.quanta, wire().rate)) : now;
+        transmitter_.pause(p, until, now);
+        // Frames that wait in the NIC resume with it.
+        if (until > now) core_.events.push(until, kNicWake, port_);
+    }
+    pump(now);
+}
+
+void EmulatedNic::storm(std::uint8_t priorities, Picoseconds until, Picoseconds now) {
+    storm_priorities_ = priorities;
+    storm_until_ = until;
+    on_storm(now);
+}
+
+void EmulatedNic::on_storm(Picoseconds now) {
+    if (now >= storm_until_) return;
+    send_pause(storm_priorities_, storm_priorities_, 0xffff, now);
+    core_.events.push(now + quanta_time(0x7fff, wire().rate), kNicStorm, port_);
+}
+
+bool EmulatedNic::receive_data(const Frame& frame, Picoseconds now) {
+    if (rx_rate_.bits_per_sec == 0) return true;
+    const Picoseconds backlog = std::max(rx_busy_until_ - now, Picoseconds{0});
+    const auto time_of = [this](std::uint64_t bytes) {
+        const auto picos = static_cast<unsigned __int128>(bytes) * 8'000'000'000'000;
+        return Picoseconds{std::int64_t(picos / rx_rate_.bits_per_sec)};
+    };
+    const Picoseconds after = backlog + time_of(frame.l2_bytes);
+    if (after > time_of(config_.rx_buffer_bytes)) return false;
+    rx_busy_until_ = now + after;
+    rx_backlog_ns_.see(std::uint32_t(std::min<std::int64_t>(whole_ns(after), ~0u)), now);
+    if (!rx_xoff_ && lossless_priorities_ != 0 && after > time_of(config_.rx_xoff_bytes)) {
+        rx_xoff_ = true;
+        rx_xoff_sent_at_ = kNever;
+        rx_look_at_ = now;
+        on_drain(now);
+    }
+    return true;
+}
+
+void EmulatedNic::on_drain(Picoseconds now) {
+    if (!rx_xoff_ || rx_look_at_ > now) return;
+    const Picoseconds backlog = std::max(rx_busy_until_ - now, Picoseconds{0});
+    Picoseconds xon{0};
+    if (rx_rate_.bits_per_sec != 0) {
+        const auto picos = static_cast<unsigned __int128>(config_.rx_xon_bytes) * 8'000'000'000'000;
+        xon = Picoseconds{std::int64_t(picos / rx_rate_.bits_per_sec)};
+    }
+    if (backlog <= xon) {
+        rx_xoff_ = false;
+        return send_pause(lossless_priorities_, 0, 0, now);
+    }
+    // Looks again when it may have caught up, or at the latest when the pause must be refreshed;
+    // XOFF goes out only as often as that.
+    const Picoseconds refresh = quanta_time(0x7fff, wire().rate);
+    if (rx_xoff_sent_at_ == kNever || now - rx_xoff_sent_at_ >= refresh) {
+        rx_xoff_sent_at_ = now;
+        send_pause(lossless_priorities_, lossless_priorities_, 0xffff, now);
+    }
+    rx_look_at_ = std::min(now + (backlog - xon), rx_xoff_sent_at_ + refresh);
+    core_.events.push(rx_look_at_, kNicDrain, port_);
+}
+
+void EmulatedNic::link_changed(bool up, Picoseconds now) {
+    if (!up) {
+        pending_.clear();
+        while (!control_.empty()) core_.frames.release(control_.pop(core_.frames));
+        for (std::uint8_t p = 0; p < 8; ++p) transmitter_.pause(p, now, now);
+        return;
+    }
+    pump(now);
 }
 
 }  // namespace rocegen

@@ -1,18 +1,32 @@
 /// An emulated NIC: the sink that a Transmitter fills in virtual time, a queue a priority, and the
 /// wire that leaves it. It sends in order of arrival over all priorities that are not paused; pause
-/// frames of its own go first. A frame occupies the wire for preamble, frame, FCS and gap.
+/// frames of its own go first. It honours PFC after its response time, at a frame's end.
+/// Receiving, it may be slow: then a buffer fills, and it pauses its sender.
 /// Thread: one.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <optional>
+#include <vector>
 
 #include "rocegen/engine/port.h"
+#include "rocegen/fabric/wire.h"
+#include "rocegen/traffic/transmitter.h"
 #include "rocegen/wire/packet.h"
 
 namespace rocegen {
+
+/// What is the same of all frames of one stream.
+struct StreamMarks {
+    std::uint32_t destination = 0;  ///< NIC.
+    std::uint32_t flow_hash = 0;
+    std::uint8_t queue = 0, group = 0, ecn = 0;
+    std::uint16_t template_group = 0;
+};
+
+/// Of one (template group, shape): frame length without payload, pad and ICRC.
+using HeaderBytes = std::vector<std::uint16_t>;
 
 class EmulatedNic {
 public:
@@ -20,14 +34,14 @@ public:
     /// not take the room of the others.
     static constexpr std::uint32_t kQueueFrames = 2 * kBurst;
 
-    EmulatedNic(BitRate rate, const Rendering& rendering) : rate_(rate), rendering_(rendering) {}
+    /// `port` is its wire's number and its own. What is referred to outlives it.
+    EmulatedNic(Core& core, std::uint32_t port, const NicConfig& config,
+                std::uint8_t lossless_priorities, const std::vector<StreamMarks>& marks,
+                const HeaderBytes& header_bytes, Transmitter& transmitter);
 
     // Sink.
     std::uint32_t reserve(std::uint32_t frames) noexcept {
-        std::uint32_t queued = 0;
-        for (unsigned p = 0; p < queues_.size(); ++p) {
-            if (!(paused_ & 1u << p)) queued += std::uint32_t(queues_[p].size());
-        }
+        const std::uint32_t queued = unpaused();
         if (queued >= kQueueFrames) return 0;
         return frames < kQueueFrames - queued ? frames : kQueueFrames - queued;
     }
@@ -35,33 +49,80 @@ public:
     void flush(std::uint8_t paused, Picoseconds) noexcept { paused_ = paused; }
     std::uint32_t backlog() const noexcept { return queued_; }
 
-    /// A pause frame of this NIC, to go before all data.
-    void put_pause(const Packet& frame) { control_.push_back(frame); }
+    /// Takes nothing more from its Transmitter; what it holds still leaves.
+    void stop() { stopped_ = true; }
 
-    /// Begins the next frame if the wire is free at `now`: what it was and when its last bit leaves.
-    struct Sent {
-        Packet packet;
-        Picoseconds last_bit{};
-    };
-    std::optional<Sent> start(Picoseconds now);
-    /// When the wire takes the next frame.
-    Picoseconds wire_free() const { return wire_free_; }
-    bool waiting() const { return queued_ > 0 || !control_.empty(); }
+    /// Takes what is due, starts the wire, arranges the next wake-up.
+    void pump(Picoseconds now);
+    // Events.
+    void on_wake(Picoseconds now);
+    void on_free(Picoseconds now);
+    void on_pause_apply(Picoseconds now);
+    void on_storm(Picoseconds now);
+    void on_drain(Picoseconds now);
+
+    /// A pause frame of this NIC, to go before all data.
+    void send_pause(std::uint8_t enable, std::uint8_t pause, std::uint16_t quanta, Picoseconds now);
+    /// Begins to pause its peer again and again, up to `until`.
+    void storm(std::uint8_t priorities, Picoseconds until, Picoseconds now);
+    /// Receives at `rate` from now on; 0: at line rate.
+    void set_rx_rate(BitRate rate) { rx_rate_ = rate; }
+    void link_changed(bool up, Picoseconds now);
+
+    /// A pause frame came.
+    void receive_pause(const Frame& frame, Picoseconds now);
+    /// A data frame came; false: the slow receiver has no room for it.
+    bool receive_data(const Frame& frame, Picoseconds now);
+
+    /// Received; each may name several priorities.
+    std::uint64_t pause_frames() const { return pause_frames_; }
+    const Peak& rx_backlog_ns() const { return rx_backlog_ns_; }
 
 private:
-    struct Waiting {
-        std::uint64_t order;
-        Packet packet;
+    struct PendingPause {
+        Picoseconds at{}, received{};
+        std::uint8_t enable = 0, pause = 0;
+        std::uint16_t quanta = 0;
     };
+    std::uint32_t unpaused() const noexcept {
+        std::uint32_t queued = queued_;
+        for (unsigned p = 0; paused_ != 0 && p < 8; ++p) {
+            if (paused_ & 1u << p) queued -= lengths_[p];
+        }
+        return queued;
+    }
+    void try_start(Picoseconds now);
+    FrameHandle next() noexcept;
+    void apply_pause(const PendingPause& pause, Picoseconds now);
+    Wire& wire() { return core_.wires[port_]; }
 
-    BitRate rate_;
-    Rendering rendering_;
-    std::array<std::deque<Waiting>, 8> queues_;
-    std::deque<Packet> control_;
+    Core& core_;
+    std::uint32_t port_;
+    const NicConfig& config_;
+    std::uint8_t lossless_priorities_;
+    const std::vector<StreamMarks>& marks_;
+    const HeaderBytes& header_bytes_;
+    Transmitter& transmitter_;
+
+    std::array<Fifo, 8> queues_;
+    std::array<std::uint32_t, 8> lengths_{};
+    Fifo control_;
+    std::uint8_t waiting_ = 0, paused_ = 0;
+    bool armed_ = false;  ///< A kNicFree is on its way.
+    bool stopped_ = false;
     std::uint32_t queued_ = 0;
-    std::uint64_t order_ = 0;
-    std::uint8_t paused_ = 0;
-    Picoseconds wire_free_{};
+    std::int64_t order_ = 0;
+    Picoseconds woken_at_ = kNever;  ///< Of the earliest kNicWake on its way.
+    std::deque<PendingPause> pending_;
+    std::uint8_t storm_priorities_ = 0;
+    Picoseconds storm_until_{};
+    BitRate rx_rate_;
+    Picoseconds rx_busy_until_{};  ///< When a slow receiver will have worked off what it has.
+    bool rx_xoff_ = false;
+    Picoseconds rx_look_at_{};  ///< Of the kNicDrain on its way.
+    Picoseconds rx_xoff_sent_at_ = kNever;
+    std::uint64_t pause_frames_ = 0;
+    Peak rx_backlog_ns_;
 };
 static_assert(Sink<EmulatedNic>);
 

@@ -1,0 +1,310 @@
+#include "rocegen/fabric/fabric.h"
+
+#include <algorithm>
+
+#include "rocegen/base/error.h"
+#include "rocegen/engine/collect.h"
+#include "rocegen/wire/headers.h"
+
+namespace rocegen {
+namespace {
+
+void refuse(const std::vector<std::string>& found) {
+    if (!found.empty()) throw Failure(ExitStatus::kBadInput, "fabric: " + found.front());
+}
+
+const FabricConfig& sound(const FabricConfig& config, const Plan& plan) {
+    refuse(problems(config, plan.ports.size()));
+    return config;
+}
+
+Graph sound_graph(const FabricConfig& config, const Plan& plan) {
+    Graph graph = build_graph(config, plan);
+    refuse(problems(config, graph));
+    return graph;
+}
+
+/// Seeds that differ for each use and switch.
+std::uint64_t derive(std::uint64_t seed, std::uint64_t use, std::uint64_t index) {
+    return mix64(mix64(seed ^ use << 32) + index);
+}
+
+}  // namespace
+
+Fabric::Fabric(const Plan& plan, const FabricConfig& config)
+    : plan_(plan),
+      config_(sound(config, plan)),
+      templates_(plan),
+      streams_(make_streams(plan, templates_)),
+      graph_(sound_graph(config_, plan)),
+      routes_(graph_, config_.pinned),
+      link_failed_(graph_.links.size()),
+      analyzer_(plan) {
+    core_.series = config_.series;
+    core_.errors = Random{derive(config_.seed, 1, 0)};
+    core_.wires.resize(graph_.ports.size());
+    for (std::uint32_t p = 0; p < graph_.ports.size(); ++p) {
+        const LinkConfig& link = graph_.links[graph_.ports[p].link].link;
+        Wire& wire = core_.wires[p];
+        wire.rate = link.rate;
+        wire.delay = link.delay;
+        wire.peer = graph_.ports[p].peer;
+        wire.link = graph_.ports[p].link;
+    }
+    up_ = {std::vector<bool>(graph_.links.size(), true),
+           std::vector<bool>(graph_.switches.size(), true),
+           {}};
+    routes_.compute(up_);
+    make_nics();
+    make_switches();
+    for (const FaultConfig& fault : config_.faults) {
+        core_.events.push(fault.at, kFault, std::uint32_t(faults_.size()));
+        faults_.push_back({fault, kNever, {}, kNever});
+    }
+}
+
+void Fabric::make_nics() {
+    header_bytes_.resize(plan_.template_groups.size() * kShapeCount);
+    for (std::uint32_t g = 0; g < plan_.template_groups.size(); ++g) {
+        for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
+            if (!templates_.has(g, Shape(shape))) continue;
+            header_bytes_[g * kShapeCount + shape] =
+                std::uint16_t(templates_.of(g, Shape(shape)).header_bytes());
+        }
+    }
+    for (const StreamPlan& stream : plan_.streams) {
+        const FlowPlan& flow = plan_.flows[stream.flow];
+        const std::uint8_t tc = config_.qos.traffic_class(flow.priority, flow.dscp);
+        marks_.push_back({plan_.receiving_port(stream), flow_hash(plan_, stream),
+                          config_.qos.tc_to_queue[tc], config_.qos.tc_to_group[tc], flow.ecn,
+                          stream.template_group});
+    }
+    std::uint8_t lossless = 0;
+    for (unsigned g = 0; g < 8; ++g) {
+        if (config_.qos.lossless(std::uint8_t(g))) {
+            lossless = std::uint8_t(lossless | config_.qos.group_to_priorities[g]);
+        }
+    }
+    std::vector<std::vector<std::uint32_t>> sources(graph_.nics);
+    for (std::uint32_t s = 0; s < plan_.sources.size(); ++s) {
+        sources[plan_.sources[s].port].push_back(s);
+    }
+    for (std::uint32_t p = 0; p < graph_.nics; ++p) {
+        Transmitter& t = transmitters_.emplace_back(plan_, templates_, streams_, sources[p]);
+        nics_.emplace_back(core_, p, config_.nic, lossless, marks_, header_bytes_, t);
+    }
+}
+
+void Fabric::make_switches() {
+    for (std::uint32_t s = 0; s < graph_.switches.size(); ++s) {
+        const std::uint64_t hash_index = config_.ecmp.same_seed ? 0 : s + 1;
+        switches_.emplace_back(core_, config_of(config_, s), config_.qos, graph_, routes_, s,
+                               derive(config_.seed, 2, s),
+                               derive(config_.ecmp.seed ^ config_.seed, 3, hash_index));
+    }
+}
+
+void Fabric::send_pause(std::uint32_t port, const Pause& pause, Picoseconds at) {
+    PauseToSend p{at, port, std::uint8_t(pause.class_enable_vector), 0, 0};
+    for (unsigned i = 0; i < 8; ++i) {
+        if (pause.quanta[i] == 0) continue;
+        p.pause = std::uint8_t(p.pause | 1u << i);
+        p.quanta = pause.quanta[i];
+    }
+    core_.events.push(at, kSendPause, std::uint32_t(pauses_.size()));
+    pauses_.push_back(p);
+}
+
+void Fabric::trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue,
+                         std::size_t limit) {
+    traced_node_ = node;
+    switches_.at(node).trace(port, queue, limit);
+}
+
+Result Fabric::run(const std::atomic<bool>& stop) {
+    const Picoseconds end = plan_.measure + plan_.drain;
+    interrupted_ = !advance(end, stop);
+    if (interrupted_) {
+        // Nothing new leaves; what is under way arrives.
+        for (EmulatedNic& nic : nics_) nic.stop();
+        advance(std::min(end, now_ + plan_.drain), std::atomic<bool>{false});
+    }
+    return result();
+}
+
+void Fabric::begin() {
+    begun_ = true;
+    for (EmulatedNic& nic : nics_) nic.pump(Picoseconds{0});
+    for (Switch& node : switches_) node.begin();
+}
+
+bool Fabric::advance(Picoseconds until, const std::atomic<bool>& stop) {
+    if (!begun_) begin();
+    while (core_.events.next_time() <= until) {
+        if (events_ % 1024 == 0 && stop.load(std::memory_order_relaxed)) return false;
+        ++events_;
+        const Event event = core_.events.pop();
+        now_ = event.at;
+        handle(event);
+    }
+    return true;
+}
+
+void Fabric::handle(const Event& event) {
+    const std::uint32_t target = event.target;
+    const Picoseconds now = event.at;
+    // Which switch and local port a number stands for.
+    const auto port_of = [this](std::uint32_t port) -> const Graph::Port& {
+        return graph_.ports[port];
+    };
+    switch (EventKind(event.kind)) {
+        case kArrival:
+            return arrive(target, now);
+        case kPortFree: {
+            const Graph::Port& port = port_of(target);
+            return switches_[port.owner.index].on_port_free(port.local, now);
+        }
+        case kPauseApply: {
+            if (target < graph_.nics) return nics_[target].on_pause_apply(now);
+            const Graph::Port& port = port_of(target);
+            return switches_[port.owner.index].on_pause_apply(port.local, now);
+        }
+        case kPauseEnd: {
+            const Graph::Port& port = port_of(target / 8);
+            return switches_[port.owner.index].on_pause_end(port.local, target % 8, now);
+        }
+        case kRefresh: {
+            const Graph::Port& port = port_of(target / 8);
+            return switches_[port.owner.index].on_refresh(port.local, target % 8, now);
+        }
+        case kWatchdogPoll:
+            return switches_[target].on_watchdog(now);
+        case kNicWake:
+            return nics_[target].on_wake(now);
+        case kNicFree:
+            return nics_[target].on_free(now);
+        case kNicStorm:
+            return nics_[target].on_storm(now);
+        case kNicDrain:
+            return nics_[target].on_drain(now);
+        case kSendPause: {
+            const PauseToSend& p = pauses_[target];
+            return nics_[p.port].send_pause(p.enable, p.pause, p.quanta, now);
+        }
+        case kFault:
+            return begin_fault(target, now);
+        case kFaultEnd:
+            return end_fault(target, now);
+        case kReroute:
+            return reroute(now);
+    }
+}
+
+void Fabric::arrive(std::uint32_t index, Picoseconds now) {
+    const FrameHandle handle = core_.arrive(index, now);
+    if (handle == kNoFrame) return;
+    const bool data = core_.frames[handle].kind == FrameKind::kData;
+    hops_ += data;
+    if (core_.wires[index].watched && data) note_first_frame(index, now);
+    const std::uint32_t peer = core_.wires[index].peer;
+    if (peer < graph_.nics) {
+        const Frame frame = core_.frames[handle];
+        if (data && !nics_[peer].receive_data(frame, now)) {
+            return core_.drop(handle, DropCause::kReceiverFull, core_.wires[peer].counters.drops);
+        }
+        core_.frames.release(handle);
+        return receive(peer, frame, now);
+    }
+    const Graph::Port& port = graph_.ports[peer];
+    switches_[port.owner.index].arrive(port.local, handle, now);
+}
+
+void Fabric::receive(std::uint32_t nic, const Frame& frame, Picoseconds now) {
+    const Packet packet = packet_of(frame, now);
+    analyzer_.on_packet(packet);
+    if (tap_) tap_(nic, false, packet);
+    if (frame.kind == FrameKind::kPfc) nics_[nic].receive_pause(frame, now);
+}
+
+Packet Fabric::packet_of(const Frame& frame, Picoseconds now) const {
+    if (frame.kind == FrameKind::kPfc) {
+        Packet packet;
+        packet.when = now;
+        packet.verdict = Verdict::kPfc;
+        packet.ether_type = kEtherMacControl;
+        packet.destination_mac = kPauseDestination;
+        packet.frame_bytes = kMinFrameBytes;
+        packet.pause.class_enable_vector = frame.enable;
+        for (unsigned p = 0; p < 8; ++p) {
+            if (frame.pause & 1u << p) packet.pause.quanta[p] = frame.quanta;
+        }
+        return packet;
+    }
+    const Stream& stream = streams_[frame.stream];
+    const Departure departure{.due = frame.sent,
+                              .stream = frame.stream,
+                              .sequence = frame.sequence,
+                              .psn = Psn{frame.psn},
+                              .payload_bytes = frame.payload_bytes,
+                              .priority = frame.priority,
+                              .shape = Shape(frame.shape)};
+    Packet packet = templates_.of(stream, departure.shape).digest(stream, departure, frame.sent);
+    packet.when = now;
+    packet.ecn = frame.ecn;
+    return packet;
+}
+
+Result Fabric::result() const {
+    std::vector<TransmitterOf> transmitters;
+    for (std::uint32_t p = 0; p < graph_.nics; ++p) transmitters.push_back({p, &transmitters_[p]});
+    const std::vector<AnalyzerOf> analyzers{{0, &analyzer_}};
+    Result result = collect(plan_, streams_, transmitters, analyzers, now_);
+    result.interrupted = interrupted_;
+    result.testbed_kind = "emulated";
+    result.clock = "virtual";
+    for (std::uint32_t p = 0; p < graph_.nics; ++p) {
+        PortResult& port = result.ports[p];
+        const LinkEndCounters& counters = core_.wires[p].counters;
+        port.driver = "emulated";
+        port.rx_frames = counters.rx_frames - counters.drops[std::size_t(DropCause::kReceiverFull)];
+        port.rx_no_buffer = counters.drops[std::size_t(DropCause::kReceiverFull)];
+        port.rx_errors = counters.drops[std::size_t(DropCause::kFcsError)];
+        port.pfc_rx = nics_[p].pause_frames();
+    }
+    return result;
+}
+
+FabricResult Fabric::fabric_result() const {
+    FabricResult r;
+    for (const Switch& node : switches_) r.switches.push_back(node.result(plan_, now_));
+    for (std::uint32_t p = 0; p < graph_.nics; ++p) {
+        NicResult& out = r.nics.emplace_back();
+        out.name = plan_.ports[p].name;
+        out.link_end = core_.wires[p].counters;
+        if (core_.wires[p].tx_series.used()) {
+            out.link_end.tx_series = core_.wires[p].tx_series.result();
+        }
+        for (std::uint8_t q = 0; q < 8; ++q) {
+            out.paused[q] = transmitters_[p].paused_time(q, now_);
+        }
+        out.held_frames = nics_[p].backlog();
+        out.rx_backlog_ns = nics_[p].rx_backlog_ns();
+    }
+    r.faults = faults_;
+    if (last_fault_ != ~0u) {
+        for (std::size_t c = 0; c < kDropCauseCount; ++c) {
+            r.faults[last_fault_].drops[c] = core_.drops[c] - drops_at_fault_[c];
+        }
+    }
+    r.drops = core_.drops;
+    for (const Wire& wire : core_.wires) {
+        for (FrameHandle h = wire.flying.head; h != kNoFrame; h = core_.frames[h].next) {
+            r.flying_frames += core_.frames[h].kind == FrameKind::kData;
+        }
+    }
+    r.events = events_;
+    r.hops = hops_;
+    return r;
+}
+
+}  // namespace rocegen
