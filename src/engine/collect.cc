@@ -216,7 +216,10 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
         port.pfc_rx += frames(Verdict::kPfc);
         port.global_pause_rx += frames(Verdict::kGlobalPause);
         port.malformed_rx += frames(Verdict::kMalformed);
-        port.other_rx += frames(Verdict::kOther) + frames(Verdict::kTcp);
+        for (const Verdict other : {Verdict::kOther, Verdict::kTcp, Verdict::kUdp, Verdict::kRoceV1,
+                                    Verdict::kArp, Verdict::kNeighbor, Verdict::kLldp}) {
+            port.other_rx += frames(other);
+        }
         port.foreign_rx += totals.foreign.read();
         for (std::size_t r = 0; r < kMalformedCount; ++r) {
             if (a.analyzer->malformed()[r] > 0) reasons[{a.port, r}] += a.analyzer->malformed()[r];

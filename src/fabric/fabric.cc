@@ -203,7 +203,7 @@ void Fabric::handle(const Event& event) {
 void Fabric::arrive(std::uint32_t index, Picoseconds now) {
     const FrameHandle handle = core_.arrive(index, now);
     if (handle == kNoFrame) return;
-    const bool data = core_.frames[handle].kind == FrameKind::kData;
+    const bool data = core_.frames[handle].kind == CarriedKind::kData;
     hops_ += data;
     if (core_.wires[index].watched && data) note_first_frame(index, now);
     const std::uint32_t peer = core_.wires[index].peer;
@@ -223,11 +223,11 @@ void Fabric::receive(std::uint32_t nic, const Frame& frame, Picoseconds now) {
     const Packet packet = packet_of(frame, now);
     analyzer_.on_packet(packet);
     if (tap_) tap_(nic, false, packet);
-    if (frame.kind == FrameKind::kPfc) nics_[nic].receive_pause(frame, now);
+    if (frame.kind == CarriedKind::kPfc) nics_[nic].receive_pause(frame, now);
 }
 
 Packet Fabric::packet_of(const Frame& frame, Picoseconds now) const {
-    if (frame.kind == FrameKind::kPfc) {
+    if (frame.kind == CarriedKind::kPfc) {
         Packet packet;
         packet.when = now;
         packet.verdict = Verdict::kPfc;
@@ -299,7 +299,7 @@ FabricResult Fabric::fabric_result() const {
     r.drops = core_.drops;
     for (const Wire& wire : core_.wires) {
         for (FrameHandle h = wire.flying.head; h != kNoFrame; h = core_.frames[h].next) {
-            r.flying_frames += core_.frames[h].kind == FrameKind::kData;
+            r.flying_frames += core_.frames[h].kind == CarriedKind::kData;
         }
     }
     r.events = events_;

@@ -24,7 +24,6 @@ void EmulatedNic::put(const Departure& departure, Picoseconds now) noexcept {
     Frame& frame = core_.frames[handle];
     const StreamMarks& marks = marks_[departure.stream];
     const std::uint32_t payload = departure.payload_bytes;
-    constexpr std::uint32_t kIcrcBytes = 4;
     const std::uint32_t bytes =
         header_bytes_[marks.template_group * kShapeCount + std::size_t(departure.shape)] + payload +
         (-payload & 3u) + kIcrcBytes;

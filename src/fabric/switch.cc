@@ -40,7 +40,7 @@ void Switch::begin() {
 
 void Switch::arrive(std::uint32_t port, FrameHandle handle, Picoseconds now) {
     const Frame& frame = core_.frames[handle];
-    if (frame.kind == FrameKind::kPfc) {
+    if (frame.kind == CarriedKind::kPfc) {
         receive_pause(port, frame, now);
         core_.frames.release(handle);
         return;

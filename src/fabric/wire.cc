@@ -69,7 +69,7 @@ void Core::cut(std::uint32_t port, DropCause cause) {
 FrameHandle Core::make_pfc(std::uint8_t enable, std::uint8_t pause, std::uint16_t quanta) {
     const FrameHandle handle = frames.allocate();
     Frame& frame = frames[handle];
-    frame.kind = FrameKind::kPfc;
+    frame.kind = CarriedKind::kPfc;
     frame.l2_bytes = std::uint16_t(l2_bytes(kMinFrameBytes));
     frame.enable = enable;
     frame.pause = pause;

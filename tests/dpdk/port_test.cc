@@ -84,9 +84,12 @@ TEST_F(PortTest, ReservesNoMoreThanItsBoundWhileThePortTakesNothing) {
         const std::uint32_t room = port.reserve(kBurst);
         ASSERT_LE(room, kBurst);
         for (std::uint32_t i = 0; i < room; ++i) {
-            port.put(
-                {.stream = 0, .sequence = next_++, .payload_bytes = 1024, .shape = Shape::kFirst},
-                Picoseconds{0});
+            port.put({.stream = 0,
+                      .sequence = next_++,
+                      .psn = {},
+                      .payload_bytes = 1024,
+                      .shape = Shape::kFirst},
+                     Picoseconds{0});
         }
         port.flush(0, Picoseconds{0});
     }

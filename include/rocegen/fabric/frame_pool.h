@@ -15,7 +15,7 @@ namespace rocegen {
 using FrameHandle = std::uint32_t;
 inline constexpr FrameHandle kNoFrame = ~FrameHandle{0};
 
-enum class FrameKind : std::uint8_t { kData, kPfc };
+enum class CarriedKind : std::uint8_t { kData, kPfc };
 
 struct alignas(64) Frame {
     Picoseconds at{};    ///< On a wire: arrival of the last bit. In a NIC: the order of arrival.
@@ -28,7 +28,7 @@ struct alignas(64) Frame {
     std::uint16_t l2_bytes = 0;  ///< With FCS.
     std::uint16_t cells = 0;     ///< In the switch where it stands, as is
     std::uint16_t ingress = 0;   ///< the port it came by.
-    FrameKind kind = FrameKind::kData;
+    CarriedKind kind = CarriedKind::kData;
     std::uint8_t shape = 0;
     std::uint8_t priority = 0;
     std::uint8_t queue = 0, group = 0;

@@ -72,7 +72,7 @@ struct Core {
     bool spoiled(Wire& wire, const Frame& frame);
     /// Counts and frees it.
     void drop(FrameHandle handle, DropCause cause, DropCounts& where) noexcept {
-        if (frames[handle].kind == FrameKind::kData) {
+        if (frames[handle].kind == CarriedKind::kData) {
             ++drops[std::size_t(cause)];
             ++where[std::size_t(cause)];
         }

@@ -41,7 +41,7 @@ void read_index(const std::string& path, std::map<std::string, std::uint64_t>& c
     }
 }
 
-TEST(Vectors, HaveAsManyFramesAsTheirIndexSays) {
+TEST(CaptureVectors, HaveAsManyFramesAsTheirIndexSays) {
     const std::string folder = vectors_folder();
     if (folder.empty()) GTEST_SKIP() << "ROCEGEN_VECTORS names no folder of captures";
     std::map<std::string, std::uint64_t> counts;
@@ -121,7 +121,7 @@ void expect_as_wireshark(const std::string& folder) {
     }
 }
 
-TEST(Vectors, HaveWiresharksFramesBytesAndTimes) {
+TEST(CaptureVectors, HaveWiresharksFramesBytesAndTimes) {
     const std::string folder = vectors_folder();
     if (folder.empty()) GTEST_SKIP() << "ROCEGEN_VECTORS names no folder of captures";
     expect_as_wireshark(folder);
@@ -165,7 +165,7 @@ TEST(Captures, HaveAsManyRecordsAsTheirIndexSays) {
     }
 }
 
-TEST(Vectors, NativeInfinibandHasRightIcrcs) {
+TEST(CaptureVectors, NativeInfinibandHasRightIcrcs) {
     const std::string folder = vectors_folder();
     if (folder.empty()) GTEST_SKIP() << "ROCEGEN_VECTORS names no folder of captures";
     CaptureReader reader(folder + "/pcap/infiniband/infiniband_native_erf.pcap");
