@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rocegen/base/error.h"
 #include "rocegen/profile/profile.h"
@@ -43,5 +44,14 @@ struct RunArguments : LoadArguments {
 };
 ExitStatus run(const RunArguments& arguments);
 ExitStatus check(const LoadArguments& arguments);
+
+struct AnalyzeArguments {
+    std::vector<std::string> files;  ///< "-": standard input. Several are merged by time.
+    bool json = false;
+    std::string filter;                    ///< libpcap's language; empty: all frames.
+    std::optional<std::string> link_rate;  ///< For paused time: "100Gbps".
+    std::size_t max_flows = 1'000'000;
+};
+ExitStatus analyze(const AnalyzeArguments& arguments);
 
 }  // namespace rocegen::cli

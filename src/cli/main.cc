@@ -23,6 +23,26 @@ int main(int argc, char** argv) {
     CLI::App& check = *app.add_subcommand("check", "Validate a profile and print its plan");
     rocegen::cli::add_load_options(check, check_arguments);
 
+    rocegen::cli::AnalyzeArguments analyze_arguments;
+    CLI::App& analyze = *app.add_subcommand("analyze", "Say what is in captures of RoCE traffic");
+    analyze
+        .add_option("files", analyze_arguments.files,
+                    "pcap or pcapng, also packed with gzip or zstd; - for standard input; several "
+                    "are merged by time")
+        ->required();
+    analyze.add_flag("--json", analyze_arguments.json, "Print all of it as JSON on stdout");
+    analyze.add_option("--filter", analyze_arguments.filter,
+                       "Only frames that match (pcap-filter(7)), seen without their tunnels");
+    analyze.add_option("--link-rate", analyze_arguments.link_rate,
+                       "Of the paused links, like 100Gbps: gives paused time, not quanta alone");
+    analyze.add_option("--max-flows", analyze_arguments.max_flows,
+                       "Flows that are told apart; the totals count all");
+    analyze.footer(
+        "Exit status: 0 analyzed; 1 the capture is damaged (analyzed up to the damage) or holds "
+        "no\n"
+        "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
+        "frames.");
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -30,6 +50,7 @@ int main(int argc, char** argv) {
         return status == 0 ? 0 : int(ExitStatus::kBadInput);
     }
     try {
+        if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
         return int(run ? rocegen::cli::run(run_arguments) : rocegen::cli::check(check_arguments));
     } catch (const rocegen::Failure& failure) {
         std::string_view text = failure.what();

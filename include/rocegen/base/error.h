@@ -12,11 +12,12 @@ namespace rocegen {
 
 /// What the process returns; README.md says the same to users.
 enum class ExitStatus : int {
-    kHolds = 0,  ///< It ran and every expectation holds.
-    kExpectationFailed = 1,
-    kBadInput = 2,       ///< Arguments, profile or file.
-    kMachineCannot = 3,  ///< No port, no permission, no memory; the text says what to do.
-    kInterrupted = 130,  ///< SIGINT or SIGTERM; the report was written.
+    kHolds = 0,              ///< It ran and every expectation holds.
+    kExpectationFailed = 1,  ///< analyze: the capture is damaged, or no packet could be read.
+    kBadInput = 2,           ///< Arguments, profile or file.
+    kMachineCannot = 3,      ///< No port, no permission, no memory; the text says what to do.
+    kNoRoce = 4,             ///< analyze: neither RoCE nor pause frames in the capture.
+    kInterrupted = 130,      ///< SIGINT or SIGTERM; the report was written.
 };
 
 /// A place in an input file. Line and column count from 1; 0 means the file as a whole.

@@ -1,0 +1,133 @@
+/// Finds the RoCE flows of a capture as it goes by. A flow is one PSN space of one direction: source
+/// and destination address, destination QP, and whether it holds requests or responses (ACKs, NAKs,
+/// READ responses carry the requester's PSNs). UD adds the source QP, which numbers its datagrams.
+///
+/// Which responses answer which requests stands in no frame: they are *partners* when one flow alone
+/// between the two hosts, the other way round, can have that PSN. Without a partner a gap is loss.
+/// CNPs have no PSN; they are kept by the QP that they slow down.
+///
+/// Times: nanoseconds since the epoch. Bytes: without FCS, by the length on the wire.
+/// Memory: about 600 bytes a flow, at most `limit`. Thread: one owner.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "rocegen/analysis/psn_space.h"
+#include "rocegen/analysis/tally.h"
+#include "rocegen/wire/packet.h"
+
+namespace rocegen {
+
+struct FlowKey {
+    IpAddress source = {}, destination = {};
+    std::uint32_t dest_qp = 0;
+    std::uint32_t source_qp = 0;  ///< UD; 0 elsewhere.
+    bool response = false;
+    friend bool operator==(const FlowKey&, const FlowKey&) = default;
+};
+struct FlowKeyHash {
+    std::size_t operator()(const FlowKey& key) const noexcept;
+};
+
+struct VlanPair {
+    Vlan outer, inner;
+    friend bool operator==(const VlanPair&, const VlanPair&) = default;
+};
+
+inline constexpr std::uint32_t kNoFlow = ~0u;
+
+struct CaptureFlow {
+    FlowKey key;
+    bool roce_v1 = false;
+    std::uint64_t frames = 0, frame_bytes = 0, payload_bytes = 0;
+    std::uint64_t messages = 0;  ///< LAST and ONLY frames of requests or READ responses, each once.
+    std::int64_t first_ns = 0, last_ns = 0;
+    std::array<std::uint64_t, 4> ecn{};   ///< By field value: kNotEct, kEct1, kEct0, kCe.
+    std::array<std::uint64_t, 3> icrc{};  ///< By IcrcVerdict.
+    Tally<std::uint8_t, 64> opcodes, dscp;
+    Tally<std::uint16_t, 64> source_ports;
+    Tally<VlanPair, 16> vlans;
+    /// AETH syndromes but those of READ responses; every plain ACK as kAckNoCredits.
+    Tally<std::uint8_t, 64> syndromes;
+    PsnSpace psn;                ///< Requests; of responses, those to READs.
+    std::uint16_t path_mtu = 0;  ///< Longest payload of a FIRST or MIDDLE; 0: none seen.
+    std::uint64_t reads_of_unknown_span = 0;
+    std::uint64_t unfinished_messages = 0;  ///< READ responses that another began before the LAST.
+    std::uint32_t partner = kNoFlow;
+    std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
+    std::uint8_t pairing_failures = 0;
+    bool message_open = false;
+};
+
+/// CNPs to one queue pair.
+struct CnpTarget {
+    IpAddress address;
+    std::uint32_t qp = 0;
+    std::uint64_t frames = 0, frame_bytes = 0;
+    std::int64_t first_ns = 0, last_ns = 0;
+    std::array<std::uint64_t, 4> ecn{};
+    Tally<IpAddress, 16> sources;
+    Tally<std::uint8_t, 64> dscp;
+};
+/// A CNP's source: an end of a flow with that QP or host, another, or no such flow was seen.
+enum class CnpOrigin : std::uint8_t { kEnd, kThirdParty, kUnknown };
+
+class FlowTable {
+public:
+    static constexpr std::size_t kDefaultLimit = 1'000'000;
+    explicit FlowTable(std::size_t limit = kDefaultLimit) : limit_(limit) {}
+
+    /// RoCEv2 and RoCEv1; others are ignored.
+    void on_packet(const Packet& packet, std::int64_t when_ns);
+
+    const std::deque<CaptureFlow>& flows() const { return flows_; }  ///< In order of arrival.
+    const std::deque<CnpTarget>& cnp_targets() const { return targets_; }
+    CnpOrigin origin(const CnpTarget& target, const IpAddress& source) const;
+    /// A request flow's path MTU, from itself, its partner, or all there is between the two hosts.
+    std::optional<std::uint16_t> path_mtu(const CaptureFlow& flow) const;
+    /// Whether anything went from `flow`'s destination to its source.
+    bool answered(const CaptureFlow& flow) const;
+
+    /// Over the limit: no longer exact (`at least`) over kMaxUntracked.
+    static constexpr std::size_t kMaxUntracked = 1u << 22;
+    std::uint64_t flows_not_tracked() const { return untracked_.size(); }
+    std::uint64_t frames_not_tracked() const { return untracked_frames_; }
+
+private:
+    struct Hosts {  ///< One direction between two addresses.
+        IpAddress source, destination;
+        std::vector<std::uint32_t> requests;
+        std::uint64_t frames = 0;
+        std::uint16_t path_mtu = 0;
+        bool mixed_mtu = false;
+    };
+    CaptureFlow* flow_of(const FlowKey& key);
+    std::uint32_t hosts_of(const FlowKey& key);
+    void on_cnp(const Packet& packet, std::int64_t when_ns);
+    void count(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
+    void on_request(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
+    void on_response(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
+    void learn_mtu(CaptureFlow& flow, const Packet& packet);
+    CaptureFlow* partner_of(CaptureFlow& flow, Psn psn);
+
+    std::size_t limit_;
+    std::deque<CaptureFlow> flows_;
+    std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> index_;
+    std::deque<Hosts> hosts_;
+    std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> hosts_index_;  ///< Key without QPs.
+    std::deque<CnpTarget> targets_;
+    std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> targets_index_;  ///< No source.
+    std::unordered_map<FlowKey, std::vector<std::uint32_t>, FlowKeyHash> by_destination_;
+    std::unordered_set<FlowKey, FlowKeyHash> senders_;  ///< Source alone.
+    std::unordered_set<std::uint64_t> untracked_;
+    std::uint64_t untracked_frames_ = 0;
+    std::uint32_t last_ = kNoFlow;
+};
+
+}  // namespace rocegen

@@ -1,0 +1,102 @@
+/// The account of one PSN space as a capture shows it: what was lost when it first passed, what came
+/// again, what came late, and what only the capture missed. It knows go-back-N: a sender that is told
+/// of a gap, or hears nothing, goes back and sends everything from there again (IBTA Vol 1, 9.7).
+///
+/// * A PSN is *passed* when a later one arrives first. Until something fills it, it is missing.
+/// * A *rewind* is a run of frames that goes back: behind a NAK or RNR NAK, or two frames in sequence
+///   whose second one had been there. What it brings again is retransmitted; what it fills was lost.
+/// * A late frame outside of a rewind was reordered; one that had been there is a duplicate.
+/// * A gap without NAK that an ACK covers later was missed by the capture, not by the network.
+/// * A PSN over 2^22 away, or one far away (1,024 back, 65,536 ahead) after a second's silence,
+///   starts a new session: nothing is lost between them.
+///
+/// Memory: 32 bytes an open gap, at most kMaxGaps. Thread: one owner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rocegen/base/psn.h"
+
+namespace rocegen {
+
+/// Counts of frames, but where PSNs are named: a READ request takes as many as its answer.
+struct PsnCounts {
+    std::uint64_t frames = 0;
+    std::uint64_t unique = 0;           ///< Frames that were not received again.
+    std::uint64_t lost_first_pass = 0;  ///< PSNs passed, and neither reordered nor a capture gap.
+    std::uint64_t missing_at_end = 0;   ///< PSNs of these that never came.
+    std::uint64_t received_again = 0;   ///< Frames whose PSN had been there: the next two together.
+    std::uint64_t retransmitted = 0;
+    std::uint64_t duplicated = 0;
+    std::uint64_t reordered = 0;
+    std::uint64_t capture_gap = 0;          ///< PSNs that an ACK covers and the capture lacks.
+    std::uint64_t resend_not_captured = 0;  ///< PSNs after a NAK, acknowledged, resend not seen.
+    std::uint64_t before_first = 0;         ///< Frames over 1,024 before the first PSN seen.
+    std::uint64_t restarts = 0;
+    std::uint64_t rewinds = 0;
+    std::int64_t stall_ns = 0;  ///< From the frame that passed a gap to the resend that fills it.
+    friend bool operator==(const PsnCounts&, const PsnCounts&) = default;
+};
+
+class PsnSpace {
+public:
+    static constexpr std::size_t kMaxGaps = 1024;
+
+    struct Frame {
+        Psn psn;
+        std::uint32_t span = 1;       ///< PSNs that it takes.
+        std::uint32_t span_most = 0;  ///< If over `span`: it may take as many, which is not known.
+        bool any_gap = false;         ///< PSNs in front of it may belong to others: no loss.
+        bool reliable = true;         ///< RC or XRC: may be sent again.
+        std::int64_t when_ns = 0;
+    };
+    /// True: it was not there before.
+    bool on_data(const Frame& frame);
+    /// What the other side says. An ACK covers all up to `psn`, a NAK or RNR NAK all before it.
+    void on_ack(Psn psn);
+    void on_nak(Psn psn);
+    void on_rnr(Psn psn);
+
+    bool started() const { return started_; }
+    /// Whether an answer with this PSN can belong here: PSNs seen, and a window behind them.
+    bool answers(Psn psn) const;
+    Psn first() const { return Psn{std::uint32_t(start_)}; }
+    Psn next() const { return Psn{std::uint32_t(next_)}; }
+    PsnCounts counts() const;
+
+private:
+    struct Gap {  ///< PSNs [first, end), unwrapped.
+        std::int64_t first, end, passed_ns;
+        bool nak;
+    };
+    /// Frames in sequence that went back.
+    struct Run {
+        std::int64_t next = -1, stall_ns = 0;
+        std::uint64_t late = 0, filled = 0, again = 0;  ///< Frames, PSNs, frames.
+        bool rewind = false;
+    };
+    void start(const Frame& frame);
+    bool is_restart(const Frame& frame, std::int32_t ahead) const;
+    bool on_behind(const Frame& frame, std::int64_t at);
+    void confirm_rewind();
+    void cover(std::int64_t end);
+    void add_gap(Gap gap);
+    /// Takes [first, end) out of the gaps; PSNs taken, and when the first of them was passed.
+    std::uint64_t fill(std::int64_t first, std::int64_t end, std::int64_t& passed_ns);
+    std::int64_t unwrapped(Psn psn) const { return next_ + distance(next(), psn); }
+    std::uint64_t open() const;
+
+    PsnCounts sum_;
+    std::uint64_t lost_recovered_ = 0;  ///< PSNs.
+    std::uint64_t closed_missing_ = 0;  ///< PSNs of gaps that are no longer looked at.
+    std::vector<Gap> gaps_;             ///< By PSN.
+    std::int64_t start_ = 0, next_ = 0, nak_at_ = -1;
+    std::int64_t first_ns_ = 0, last_ns_ = 0;
+    std::int64_t slack_ = 0;  ///< PSNs that the last frame may have taken beyond what is known.
+    Run run_;
+    bool started_ = false;
+};
+
+}  // namespace rocegen

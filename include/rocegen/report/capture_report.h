@@ -1,0 +1,76 @@
+/// What `rocegen analyze` says of captures, as text and as JSON. Its numbers are defined in
+/// docs/metrics.md, "Captures". Thread: main.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rocegen/analysis/capture_totals.h"
+#include "rocegen/analysis/flow_table.h"
+#include "rocegen/analysis/pause_ledger.h"
+
+namespace rocegen {
+
+/// A file as its reader describes it, in plain words: the report knows no capture formats.
+struct CaptureFileReport {
+    struct Issue {
+        std::string_view name;  ///< "cut short", "empty record", ...
+        std::uint64_t count = 0, first_record = 0;
+        bool damage = false;
+    };
+    struct Interface {
+        std::string name, link_type;
+        std::optional<std::uint64_t> received, dropped, os_dropped;
+    };
+    std::string name, format;
+    std::uint64_t records = 0;
+    bool damaged = false;
+    std::string end_reason;  ///< Why reading ended before the end; empty if it did not.
+    std::vector<Issue> issues;
+    std::vector<Interface> interfaces;
+};
+
+/// Frames inside of one kind of tunnel, and the marks of that layer.
+struct TunnelReport {
+    std::string_view kind;
+    std::uint64_t frames = 0;
+    std::array<std::uint64_t, 4> ecn{};  ///< All 0 for MPLS, which has no IP of its own.
+    Tally<std::uint8_t, 64> dscp;
+    Tally<std::uint32_t, 64> ids;  ///< VNI, GRE key, ERSPAN session or label.
+};
+
+struct CaptureReport {
+    std::vector<CaptureFileReport> files;
+    std::string filter;
+    CaptureTotals totals;
+    std::vector<TunnelReport> tunnels;
+    FlowTable flows;
+    PauseLedger pause;
+    /// Damaged files, or nothing that could be read.
+    bool damaged() const;
+    /// For stderr: damage, and why there is nothing to say.
+    std::vector<std::string> warnings() const;
+    /// These, and one sentence a finding that changes what the numbers mean; the text's first lines.
+    std::vector<std::string> remarks() const;
+};
+
+/// Sums over all flows tracked.
+struct FlowSums {
+    PsnCounts requests, responses;
+    std::uint64_t nak_sequence = 0, nak_other = 0, rnr_nak = 0, acks = 0;
+};
+FlowSums sums(const FlowTable& flows);
+
+/// For people; the `most` flows with the most bytes.
+std::string to_text(const CaptureReport& report, std::size_t most = 40);
+/// Streamed, a line a flow: the document may be larger than memory should be.
+void write_json(const CaptureReport& report, std::FILE* out);
+
+/// "1700000000.000000001".
+std::string seconds_text(std::int64_t ns);
+
+}  // namespace rocegen

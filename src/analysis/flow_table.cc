@@ -1,0 +1,257 @@
+#include "rocegen/analysis/flow_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "rocegen/wire/aeth.h"
+#include "rocegen/wire/opcode.h"
+
+namespace rocegen {
+namespace {
+
+/// More flows than this between two hosts are not searched for a partner.
+constexpr std::size_t kMostCandidates = 4096;
+constexpr std::uint8_t kPairingTries = 16;
+/// Least path MTU there is (IBTA Vol 1, 9.4.3): READs of so many bytes take one PSN with any.
+constexpr std::uint32_t kLeastPathMtu = 256;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * 0x9e37'79b9'7f4a'7c15;
+    return hash ^ hash >> 29;
+}
+std::uint64_t words(std::uint64_t hash, const IpAddress& address) {
+    std::array<std::uint64_t, 2> halves;
+    std::memcpy(halves.data(), address.bytes.data(), sizeof halves);
+    return mix(mix(hash, halves[0]), halves[1]);
+}
+
+bool is_reliable(std::uint8_t opcode) { return (opcode & 0xe0) == 0 || (opcode & 0xe0) == 0xa0; }
+bool is_read_response(std::uint8_t opcode) {
+    const auto operation = Opcode(opcode & 0x1f);
+    return operation >= Opcode::kRcReadResponseFirst && operation <= Opcode::kRcReadResponseOnly;
+}
+bool is_read_request(std::uint8_t opcode) {
+    return is_reliable(opcode) && Opcode(opcode & 0x1f) == Opcode::kRcReadRequest;
+}
+std::uint32_t psns(std::uint32_t bytes, std::uint32_t path_mtu) {
+    return bytes == 0 ? 1 : (bytes - 1) / path_mtu + 1;
+}
+/// A READ is at most 2^31 bytes; more than half of the PSNs cannot be told from going back.
+std::uint32_t bounded(std::uint32_t span) { return std::min<std::uint32_t>(span, 1u << 22); }
+
+bool ends_message(Segment segment) {
+    return segment == Segment::kOnly || segment == Segment::kLast;
+}
+
+}  // namespace
+
+std::size_t FlowKeyHash::operator()(const FlowKey& key) const noexcept {
+    const std::uint64_t qps = std::uint64_t{key.dest_qp} << 32 | key.source_qp;
+    return std::size_t(mix(words(words(key.response, key.source), key.destination), qps));
+}
+
+std::uint32_t FlowTable::hosts_of(const FlowKey& key) {
+    const FlowKey there{key.source, key.destination}, back{key.destination, key.source};
+    const auto [at, is_new] = hosts_index_.try_emplace(there, std::uint32_t(hosts_.size()));
+    if (is_new) {
+        const std::uint32_t index = at->second;
+        hosts_.push_back({there.source, there.destination, {}});
+        hosts_.push_back({back.source, back.destination, {}});
+        hosts_index_.try_emplace(back, index + 1);
+        return index;
+    }
+    return at->second;
+}
+
+CaptureFlow* FlowTable::flow_of(const FlowKey& key) {
+    if (last_ != kNoFlow && flows_[last_].key == key) return &flows_[last_];
+    if (const auto at = index_.find(key); at != index_.end()) {
+        last_ = at->second;
+        return &flows_[last_];
+    }
+    if (flows_.size() >= limit_) {
+        ++untracked_frames_;
+        if (untracked_.size() < kMaxUntracked) untracked_.insert(FlowKeyHash{}(key));
+        return nullptr;
+    }
+    last_ = std::uint32_t(flows_.size());
+    CaptureFlow& flow = flows_.emplace_back();
+    flow.key = key;
+    flow.hosts = hosts_of(key);
+    index_.emplace(key, last_);
+    senders_.insert({key.source});
+    if (!key.response) hosts_[flow.hosts].requests.push_back(last_);
+    by_destination_[{{}, key.destination, key.dest_qp}].push_back(last_);
+    return &flow;
+}
+
+void FlowTable::on_packet(const Packet& packet, std::int64_t when_ns) {
+    if (packet.verdict != Verdict::kRoce && packet.verdict != Verdict::kRoceV1) return;
+    const Roce& roce = packet.roce;
+    if (Opcode(roce.opcode) == Opcode::kCnp) return on_cnp(packet, when_ns);
+    const OpcodeInfo& opcode = info(roce.opcode);
+    CaptureFlow* const flow = flow_of(
+        {packet.source_ip, packet.destination_ip, roce.dest_qp, roce.source_qp, opcode.response});
+    if (!flow) return;
+    count(*flow, packet, when_ns);
+    learn_mtu(*flow, packet);
+    if (opcode.response) {
+        on_response(*flow, packet, when_ns);
+    } else {
+        on_request(*flow, packet, when_ns);
+    }
+}
+
+void FlowTable::count(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns) {
+    if (flow.frames == 0) flow.first_ns = flow.last_ns = when_ns;
+    flow.first_ns = std::min(flow.first_ns, when_ns);
+    flow.last_ns = std::max(flow.last_ns, when_ns);
+    ++flow.frames;
+    flow.frame_bytes += packet.frame_bytes;
+    flow.payload_bytes += packet.payload_bytes;
+    flow.roce_v1 |= packet.verdict == Verdict::kRoceV1;
+    ++flow.ecn[packet.ecn & 3];
+    ++flow.icrc[std::size_t(packet.icrc)];
+    flow.opcodes.add(packet.roce.opcode);
+    flow.dscp.add(packet.dscp);
+    if (packet.verdict == Verdict::kRoce) flow.source_ports.add(packet.source_port);
+    if (packet.vlans[0].tpid != 0) flow.vlans.add({packet.vlans[0], packet.vlans[1]});
+    ++hosts_[flow.hosts].frames;
+}
+
+void FlowTable::learn_mtu(CaptureFlow& flow, const Packet& packet) {
+    if (info(packet.roce.opcode).payload != PayloadRule::kFull) return;
+    if (packet.payload_bytes <= flow.path_mtu) return;
+    flow.path_mtu = packet.payload_bytes;
+    for (const std::uint32_t direction : {flow.hosts, flow.hosts ^ 1}) {
+        Hosts& hosts = hosts_[direction];
+        hosts.mixed_mtu |= hosts.path_mtu != 0 && hosts.path_mtu != flow.path_mtu;
+        hosts.path_mtu = flow.path_mtu;
+    }
+}
+
+std::optional<std::uint16_t> FlowTable::path_mtu(const CaptureFlow& flow) const {
+    if (flow.path_mtu != 0) return flow.path_mtu;
+    if (flow.partner != kNoFlow && flows_[flow.partner].path_mtu != 0) {
+        return flows_[flow.partner].path_mtu;
+    }
+    const Hosts& hosts = hosts_[flow.hosts];
+    if (hosts.path_mtu == 0 || hosts.mixed_mtu) return std::nullopt;
+    return hosts.path_mtu;
+}
+
+bool FlowTable::answered(const CaptureFlow& flow) const {
+    return hosts_[flow.hosts ^ 1].frames > 0;
+}
+
+void FlowTable::on_request(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns) {
+    const Roce& roce = packet.roce;
+    PsnSpace::Frame frame{.psn = roce.psn, .when_ns = when_ns};
+    frame.reliable = is_reliable(roce.opcode);
+    if (is_read_request(roce.opcode) && roce.dma_bytes > kLeastPathMtu) {
+        if (const auto mtu = path_mtu(flow)) {
+            frame.span = bounded(psns(roce.dma_bytes, *mtu));
+        } else {
+            frame.span_most = bounded(psns(roce.dma_bytes, kLeastPathMtu));
+            ++flow.reads_of_unknown_span;
+        }
+    }
+    const bool fresh = flow.psn.on_data(frame);
+    if (fresh && ends_message(info(roce.opcode).segment)) ++flow.messages;
+}
+
+void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns) {
+    const Roce& roce = packet.roce;
+    const OpcodeInfo& opcode = info(roce.opcode);
+    const bool data = is_read_response(roce.opcode);
+    const AckKind kind = ack_kind(roce.syndrome);
+    if (data) {
+        // Between two answers lie the PSNs of other requests; within one there is no gap.
+        const bool begins = opcode.segment == Segment::kFirst || opcode.segment == Segment::kOnly;
+        if (begins && flow.message_open && flow.psn.started() &&
+            distance(flow.psn.next(), roce.psn) >= 0) {
+            ++flow.unfinished_messages;
+        }
+        const bool fresh =
+            flow.psn.on_data({.psn = roce.psn, .any_gap = begins, .when_ns = when_ns});
+        flow.message_open = !ends_message(opcode.segment);
+        if (fresh && ends_message(opcode.segment)) ++flow.messages;
+    } else {
+        flow.syndromes.add(kind == AckKind::kAck ? kAckNoCredits : roce.syndrome);
+    }
+    CaptureFlow* const requests = partner_of(flow, roce.psn);
+    if (!requests) return;
+    if (data || kind == AckKind::kAck) {
+        requests->psn.on_ack(roce.psn);
+    } else if (kind == AckKind::kRnrNak) {
+        requests->psn.on_rnr(roce.psn);
+    } else if (roce.syndrome == std::uint8_t(Nak::kSequence)) {
+        requests->psn.on_nak(roce.psn);
+    }
+}
+
+CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
+    if (flow.partner != kNoFlow) return &flows_[flow.partner];
+    if (flow.pairing_failures >= kPairingTries) return nullptr;
+    const auto& candidates = hosts_[flow.hosts ^ 1].requests;
+    if (candidates.size() > kMostCandidates) return nullptr;
+    std::uint32_t found = kNoFlow;
+    bool several = false;
+    for (const std::uint32_t candidate : candidates) {
+        const CaptureFlow& requests = flows_[candidate];
+        if (requests.partner != kNoFlow || !requests.psn.answers(psn)) continue;
+        several |= found != kNoFlow;
+        found = candidate;
+    }
+    if (found == kNoFlow || several) {
+        ++flow.pairing_failures;
+        return nullptr;
+    }
+    flow.partner = found;
+    flows_[found].partner = index_.at(flow.key);
+    return &flows_[found];
+}
+
+void FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns) {
+    const FlowKey key{{}, packet.destination_ip, packet.roce.dest_qp};
+    auto at = targets_index_.find(key);
+    if (at == targets_index_.end()) {
+        if (targets_.size() >= limit_) {
+            ++untracked_frames_;
+            if (untracked_.size() < kMaxUntracked) untracked_.insert(FlowKeyHash{}(key));
+            return;
+        }
+        at = targets_index_.emplace(key, std::uint32_t(targets_.size())).first;
+        CnpTarget& target = targets_.emplace_back();
+        target.address = packet.destination_ip;
+        target.qp = packet.roce.dest_qp;
+        target.first_ns = target.last_ns = when_ns;
+    }
+    CnpTarget& target = targets_[at->second];
+    target.first_ns = std::min(target.first_ns, when_ns);
+    target.last_ns = std::max(target.last_ns, when_ns);
+    ++target.frames;
+    target.frame_bytes += packet.frame_bytes;
+    ++target.ecn[packet.ecn & 3];
+    target.sources.add(packet.source_ip);
+    target.dscp.add(packet.dscp);
+}
+
+CnpOrigin FlowTable::origin(const CnpTarget& target, const IpAddress& source) const {
+    const auto to_qp = by_destination_.find({{}, target.address, target.qp});
+    bool seen = to_qp != by_destination_.end();
+    if (seen) {
+        for (const std::uint32_t index : to_qp->second) {
+            if (flows_[index].key.source == source) return CnpOrigin::kEnd;
+        }
+    }
+    // Nothing else went to that QP: whoever its host sent to may be the other end.
+    const auto there = hosts_index_.find({target.address, source});
+    if (!seen && there != hosts_index_.end() && hosts_[there->second].frames > 0) {
+        return CnpOrigin::kEnd;
+    }
+    seen |= senders_.contains({target.address});
+    return seen ? CnpOrigin::kThirdParty : CnpOrigin::kUnknown;
+}
+
+}  // namespace rocegen

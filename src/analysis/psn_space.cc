@@ -1,0 +1,194 @@
+#include "rocegen/analysis/psn_space.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace rocegen {
+namespace {
+
+constexpr std::int32_t kJump = 1 << 22, kFarBack = 1024, kFarAhead = 65'536;
+constexpr std::int64_t kSilenceNs = 1'000'000'000;
+/// Unwrapped numbers start here, so that none is negative; a multiple of 2^24.
+constexpr std::int64_t kOrigin = std::int64_t{1} << 40;
+
+}  // namespace
+
+void PsnSpace::start(const Frame& frame) {
+    start_ = next_ = kOrigin + frame.psn.value();
+    first_ns_ = last_ns_ = frame.when_ns;
+    nak_at_ = -1;
+    slack_ = 0;
+    run_ = {};
+    started_ = true;
+}
+
+bool PsnSpace::is_restart(const Frame& frame, std::int32_t ahead) const {
+    if (ahead > kJump || ahead < -kJump) return true;
+    if (frame.when_ns - last_ns_ < kSilenceNs) return false;
+    return ahead < -kFarBack || (ahead > kFarAhead && !frame.any_gap);
+}
+
+bool PsnSpace::on_data(const Frame& frame) {
+    ++sum_.frames;
+    if (!started_) start(frame);
+    std::int32_t ahead = distance(next(), frame.psn);
+    if (is_restart(frame, ahead)) {
+        ++sum_.restarts;
+        closed_missing_ += open();
+        gaps_.clear();
+        start(frame);
+        ahead = 0;
+    }
+    last_ns_ = std::max(last_ns_, frame.when_ns);
+    const std::int64_t at = next_ + ahead;
+    if (ahead < 0) return on_behind(frame, at);
+
+    const std::int64_t gap_first =
+        frame.any_gap ? at : next_ + std::min<std::int64_t>(ahead, slack_);
+    if (gap_first < at) add_gap({gap_first, at, frame.when_ns, false});
+    next_ = at + frame.span;
+    slack_ = std::max<std::int64_t>(0, std::int64_t{frame.span_most} - frame.span);
+    run_ = {};
+    ++sum_.unique;
+    return true;
+}
+
+bool PsnSpace::on_behind(const Frame& frame, std::int64_t at) {
+    if (at < start_) {
+        if (start_ - at > kFarBack) {
+            ++sum_.before_first;
+            return true;
+        }
+        // The first frames of a capture can be late ones too.
+        gaps_.insert(gaps_.begin(), {at, start_, first_ns_, false});
+        start_ = at;
+    }
+    const bool in_sequence = run_.next == at;
+    if (!in_sequence) run_ = {};
+    run_.next = at + frame.span;
+    if (nak_at_ >= 0 && at >= nak_at_ && frame.reliable) {
+        nak_at_ = -1;
+        confirm_rewind();
+    }
+    std::int64_t passed_ns = 0;
+    const std::uint64_t filled = fill(at, at + frame.span, passed_ns);
+    if (filled == 0 && in_sequence && frame.reliable) confirm_rewind();
+    if (filled == 0) {
+        ++sum_.received_again;
+        ++run_.again;
+        ++(run_.rewind ? sum_.retransmitted : sum_.duplicated);
+        return false;
+    }
+    ++sum_.unique;
+    const std::int64_t stall_ns =
+        run_.filled == 0 ? std::max<std::int64_t>(0, frame.when_ns - passed_ns) : 0;
+    run_.filled += filled;
+    ++run_.late;
+    if (run_.rewind) {
+        lost_recovered_ += filled;
+        sum_.stall_ns += stall_ns;
+    } else {
+        ++sum_.reordered;
+        run_.stall_ns += stall_ns;
+    }
+    return true;
+}
+
+/// What the run brought so far was counted as late or duplicate: it was sent again.
+void PsnSpace::confirm_rewind() {
+    if (run_.rewind) return;
+    run_.rewind = true;
+    ++sum_.rewinds;
+    sum_.reordered -= run_.late;
+    lost_recovered_ += run_.filled;
+    sum_.duplicated -= run_.again;
+    sum_.retransmitted += run_.again;
+    sum_.stall_ns += run_.stall_ns;
+}
+
+void PsnSpace::on_ack(Psn psn) {
+    if (started_ && answers(psn)) cover(unwrapped(psn) + 1);
+}
+
+void PsnSpace::on_nak(Psn psn) {
+    if (!started_ || !answers(psn)) return;
+    const std::int64_t at = unwrapped(psn);
+    cover(at);
+    nak_at_ = at;
+    for (Gap& gap : gaps_) gap.nak |= gap.end > at;
+}
+
+void PsnSpace::on_rnr(Psn psn) {
+    if (!started_ || !answers(psn)) return;
+    cover(unwrapped(psn));
+    nak_at_ = unwrapped(psn);
+}
+
+bool PsnSpace::answers(Psn psn) const {
+    if (!started_) return false;
+    const std::int64_t at = unwrapped(psn);
+    return at >= start_ - kFarBack && at < next_ + slack_ + kFarAhead;
+}
+
+void PsnSpace::cover(std::int64_t end) {
+    auto gap = gaps_.begin();
+    for (; gap != gaps_.end() && gap->first < end; ++gap) {
+        const auto covered = std::uint64_t(std::min(gap->end, end) - gap->first);
+        if (gap->nak) {
+            lost_recovered_ += covered;
+            sum_.resend_not_captured += covered;
+        } else {
+            sum_.capture_gap += covered;
+        }
+        if (gap->end > end) {
+            gap->first = end;
+            break;
+        }
+    }
+    gaps_.erase(gaps_.begin(), gap);
+}
+
+void PsnSpace::add_gap(Gap gap) {
+    if (gaps_.size() >= kMaxGaps) {  // half at once, so that it stays cheap
+        const auto middle = gaps_.begin() + kMaxGaps / 2;
+        for (auto old = gaps_.begin(); old != middle; ++old) {
+            closed_missing_ += std::uint64_t(old->end - old->first);
+        }
+        gaps_.erase(gaps_.begin(), middle);
+    }
+    gaps_.push_back(gap);
+}
+
+std::uint64_t PsnSpace::fill(std::int64_t first, std::int64_t end, std::int64_t& passed_ns) {
+    std::uint64_t filled = 0;
+    auto gap = std::partition_point(gaps_.begin(), gaps_.end(),
+                                    [first](const Gap& g) { return g.end <= first; });
+    while (gap != gaps_.end() && gap->first < end) {
+        const Gap whole = *gap;
+        if (filled == 0) passed_ns = whole.passed_ns;
+        const std::int64_t from = std::max(first, whole.first), to = std::min(end, whole.end);
+        filled += std::uint64_t(to - from);
+        gap = gaps_.erase(gap);
+        if (to < whole.end) gap = gaps_.insert(gap, {to, whole.end, whole.passed_ns, whole.nak});
+        if (from > whole.first) {
+            gap = gaps_.insert(gap, {whole.first, from, whole.passed_ns, whole.nak}) + 1;
+        }
+        if (to == end) break;
+    }
+    return filled;
+}
+
+std::uint64_t PsnSpace::open() const {
+    std::uint64_t psns = 0;
+    for (const Gap& gap : gaps_) psns += std::uint64_t(gap.end - gap.first);
+    return psns;
+}
+
+PsnCounts PsnSpace::counts() const {
+    PsnCounts counts = sum_;
+    counts.missing_at_end = closed_missing_ + open();
+    counts.lost_first_pass = lost_recovered_ + counts.missing_at_end;
+    return counts;
+}
+
+}  // namespace rocegen

@@ -1,0 +1,295 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "rocegen/report/capture_report.h"
+#include "rocegen/wire/aeth.h"
+#include "rocegen/wire/opcode.h"
+
+namespace rocegen {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+template <class T>
+Json known(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+std::string dump(const Json& json, int indent = -1) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json ecn_json(const std::array<std::uint64_t, 4>& ecn) {
+    return {
+        {"not_ect", ecn[kNotEct]}, {"ect0", ecn[kEct0]}, {"ect1", ecn[kEct1]}, {"ce", ecn[kCe]}};
+}
+Json icrc_json(const std::array<std::uint64_t, 3>& icrc) {
+    return {{"good", icrc[std::size_t(IcrcVerdict::kGood)]},
+            {"bad", icrc[std::size_t(IcrcVerdict::kBad)]},
+            {"unchecked", icrc[std::size_t(IcrcVerdict::kUnchecked)]}};
+}
+template <class T, std::size_t N>
+Json tally_json(const Tally<T, N>& tally) {
+    Json json = Json::object();
+    for (const auto& [value, count] : tally) json[std::to_string(value)] = count;
+    if (tally.others() > 0) json["others"] = tally.others();
+    return json;
+}
+Json vlan_json(const Vlan& vlan) {
+    if (vlan.tpid == 0) return nullptr;
+    return {{"tpid", fmt::format("{:04x}", vlan.tpid)},
+            {"pcp", vlan.pcp},
+            {"dei", vlan.dei},
+            {"vid", vlan.vid}};
+}
+
+Json psn_json(const PsnCounts& c) {
+    return {{"data_frames", c.frames},
+            {"unique", c.unique},
+            {"lost_first_pass", c.lost_first_pass},
+            {"missing_at_end", c.missing_at_end},
+            {"received_again", c.received_again},
+            {"retransmitted", c.retransmitted},
+            {"duplicated", c.duplicated},
+            {"reordered", c.reordered},
+            {"capture_gap", c.capture_gap},
+            {"resend_not_captured", c.resend_not_captured},
+            {"before_first", c.before_first},
+            {"restarts", c.restarts},
+            {"rewinds", c.rewinds},
+            {"stall_ns", c.stall_ns}};
+}
+
+Json answers_json(const CaptureFlow& flow) {
+    Json json = Json::object();
+    for (const auto& [syndrome, count] : flow.syndromes) {
+        std::string name{syndrome_name(syndrome)};
+        if (ack_kind(syndrome) != AckKind::kRnrNak) {
+            json[name] = count + json.value(name, std::uint64_t{0});
+            continue;
+        }
+        Json& rnr = json[name];
+        if (rnr.is_null()) rnr = {{"count", 0}, {"by_timer_ns", Json::object()}};
+        rnr["count"] = rnr["count"].get<std::uint64_t>() + count;
+        rnr["by_timer_ns"][std::to_string(whole_ns(rnr_delay(ack_code(syndrome))))] = count;
+    }
+    return json;
+}
+
+Json flow_json(const FlowTable& table, std::size_t index) {
+    const CaptureFlow& flow = table.flows()[index];
+    Json json{{"index", index},
+              {"source", to_text(flow.key.source)},
+              {"destination", to_text(flow.key.destination)},
+              {"dest_qp", flow.key.dest_qp}};
+    if (flow.key.source_qp != 0) json["source_qp"] = flow.key.source_qp;
+    json["space"] = flow.key.response ? "response" : "request";
+    json["roce_version"] = flow.roce_v1 ? 1 : 2;
+    json["partner"] = flow.partner == kNoFlow ? Json(nullptr) : Json(flow.partner);
+    json["frames"] = flow.frames;
+    json["frame_bytes"] = flow.frame_bytes;
+    json["payload_bytes"] = flow.payload_bytes;
+    json["messages"] = flow.messages;
+    json["first_ns"] = flow.first_ns;
+    json["last_ns"] = flow.last_ns;
+    Json& opcodes = json["opcodes"] = Json::object();
+    for (const auto& [opcode, count] : flow.opcodes)
+        opcodes[std::string{info(opcode).name}] = count;
+    json["ecn"] = ecn_json(flow.ecn);
+    json["dscp"] = tally_json(flow.dscp);
+    json["udp_source_ports"] = tally_json(flow.source_ports);
+    json["icrc"] = icrc_json(flow.icrc);
+    Json& vlans = json["vlans"] = Json::array();
+    for (const auto& [pair, count] : flow.vlans) {
+        vlans.push_back({{"outer", vlan_json(pair.outer)},
+                         {"inner", vlan_json(pair.inner)},
+                         {"frames", count}});
+    }
+    json["path_mtu"] = known(table.path_mtu(flow));
+    if (flow.key.response) json["answers"] = answers_json(flow);
+    if (!flow.key.response) {
+        json["answered"] = table.answered(flow);
+        json["reads_of_unknown_span"] = flow.reads_of_unknown_span;
+    }
+    const bool counted = flow.psn.started();
+    json["psn_first"] = counted ? Json(flow.psn.first().value()) : Json(nullptr);
+    json["psn_next"] = counted ? Json(flow.psn.next().value()) : Json(nullptr);
+    json["psn"] = counted ? psn_json(flow.psn.counts()) : Json(nullptr);
+    if (flow.key.response) json["unfinished_messages"] = flow.unfinished_messages;
+    return json;
+}
+
+Json files_json(const CaptureReport& report) {
+    Json files = Json::array();
+    for (const CaptureFileReport& file : report.files) {
+        Json json{{"name", file.name},
+                  {"format", file.format},
+                  {"records", file.records},
+                  {"damaged", file.damaged}};
+        json["end_reason"] = file.end_reason.empty() ? Json(nullptr) : Json(file.end_reason);
+        Json& issues = json["issues"] = Json::object();
+        for (const auto& issue : file.issues) {
+            issues[std::string{issue.name}] = {{"count", issue.count},
+                                               {"first_record", issue.first_record},
+                                               {"damage", issue.damage}};
+        }
+        Json& interfaces = json["interfaces"] = Json::array();
+        for (const auto& i : file.interfaces) {
+            interfaces.push_back({{"name", i.name.empty() ? Json(nullptr) : Json(i.name)},
+                                  {"link_type", i.link_type},
+                                  {"received", known(i.received)},
+                                  {"dropped", known(i.dropped)},
+                                  {"os_dropped", known(i.os_dropped)}});
+        }
+        files.push_back(std::move(json));
+    }
+    return files;
+}
+
+Json capture_json(const CaptureTotals& t) {
+    Json json{{"records", t.records},
+              {"wire_bytes", t.wire_bytes},
+              {"captured_bytes", t.captured_bytes},
+              {"empty", t.empty},
+              {"unreadable", t.unreadable},
+              {"filtered_out", t.filtered_out},
+              {"first_ns", known(t.first_ns)},
+              {"last_ns", known(t.last_ns)}};
+    json["duration_ns"] = t.first_ns ? Json(*t.last_ns - *t.first_ns) : Json(nullptr);
+    json["gap_ns_min"] = known(t.gap_ns_min);
+    json["gap_ns_max"] = known(t.gap_ns_max);
+    json["time_backwards"] = t.backwards;
+    return json;
+}
+
+Json frames_json(const CaptureTotals& t) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < kVerdictCount; ++i)
+        json[std::string{to_text(Verdict(i))}] = t.frames[i];
+    return json;
+}
+Json malformed_json(const CaptureTotals& t) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < kMalformedCount; ++i) {
+        if (t.malformed[i] > 0) json[std::string{to_text(Malformed(i))}] = t.malformed[i];
+    }
+    return json;
+}
+
+Json roce_json(const CaptureReport& report) {
+    const CaptureTotals& t = report.totals;
+    const FlowSums sum = sums(report.flows);
+    return {{"frames", t.roce_frames()},
+            {"frame_bytes", t.roce_bytes},
+            {"payload_bytes", t.payload_bytes},
+            {"cnp", t.cnp},
+            {"ecn", ecn_json(t.ecn)},
+            {"ce_on_cnp", t.ce_on_cnp},
+            {"icrc", icrc_json(t.icrc)},
+            {"acks", sum.acks},
+            {"nak_sequence", sum.nak_sequence},
+            {"nak_other", sum.nak_other},
+            {"rnr_nak", sum.rnr_nak},
+            {"requests", psn_json(sum.requests)},
+            {"read_responses", psn_json(sum.responses)}};
+}
+
+Json pause_counts_json(const PauseCounts& c) {
+    Json json{{"xoff", c.xoff}, {"xon", c.xon}, {"quanta", c.quanta}};
+    json["paused_ns"] = c.paused ? Json(double(c.paused->count()) / 1000) : Json(nullptr);
+    json["intervals"] = c.paused ? Json(c.intervals) : Json(nullptr);
+    json["first_ns"] = c.first_ns;
+    json["last_ns"] = c.last_ns;
+    return json;
+}
+Json pause_json(const PauseLedger& pause) {
+    Json json{{"pfc_frames", pause.pfc_frames()},
+              {"no_class", pause.no_class()},
+              {"global_pause_frames", pause.global_frames()},
+              {"frames_not_tracked", pause.not_tracked()}};
+    json["link_rate_bps"] =
+        pause.link_rate() ? Json(pause.link_rate()->bits_per_sec) : Json(nullptr);
+    Json& sources = json["sources"] = Json::array();
+    for (const PauseLedger::Source& s : pause.sources()) {
+        Json source{{"mac", s.mac_known ? Json(to_text(s.mac)) : Json(nullptr)},
+                    {"pfc_frames", s.pfc_frames},
+                    {"no_class", s.no_class}};
+        Json& priorities = source["priorities"] = Json::object();
+        for (std::size_t i = 0; i < 8; ++i) {
+            const PauseCounts& c = s.priorities[i];
+            if (c.xoff + c.xon > 0) priorities[std::to_string(i)] = pause_counts_json(c);
+        }
+        source["global"] = s.global_frames > 0 ? pause_counts_json(s.global) : Json(nullptr);
+        sources.push_back(std::move(source));
+    }
+    return json;
+}
+
+Json tunnels_json(const CaptureReport& report) {
+    Json tunnels = Json::array();
+    for (const TunnelReport& t : report.tunnels) {
+        tunnels.push_back({{"kind", t.kind},
+                           {"frames", t.frames},
+                           {"outer_ecn", ecn_json(t.ecn)},
+                           {"outer_dscp", tally_json(t.dscp)},
+                           {"ids", tally_json(t.ids)}});
+    }
+    return tunnels;
+}
+
+Json cnp_json(const FlowTable& flows) {
+    Json targets = Json::array();
+    for (const CnpTarget& t : flows.cnp_targets()) {
+        Json json{{"destination", to_text(t.address)},
+                  {"dest_qp", t.qp},
+                  {"frames", t.frames},
+                  {"frame_bytes", t.frame_bytes},
+                  {"first_ns", t.first_ns},
+                  {"last_ns", t.last_ns},
+                  {"ecn", ecn_json(t.ecn)},
+                  {"dscp", tally_json(t.dscp)}};
+        Json& sources = json["sources"] = Json::array();
+        std::uint64_t third_party = 0;
+        for (const auto& [address, count] : t.sources) {
+            const CnpOrigin origin = flows.origin(t, address);
+            if (origin == CnpOrigin::kThirdParty) third_party += count;
+            sources.push_back({{"address", to_text(address)},
+                               {"frames", count},
+                               {"third_party", origin == CnpOrigin::kUnknown
+                                                   ? Json(nullptr)
+                                                   : Json(origin == CnpOrigin::kThirdParty)}});
+        }
+        json["third_party"] = third_party;
+        targets.push_back(std::move(json));
+    }
+    return targets;
+}
+
+}  // namespace
+
+void write_json(const CaptureReport& report, std::FILE* out) {
+    Json head{{"schema_version", kSchemaVersion}, {"kind", "capture"}};
+    head["remarks"] = report.remarks();
+    head["files"] = files_json(report);
+    head["filter"] = report.filter.empty() ? Json(nullptr) : Json(report.filter);
+    head["capture"] = capture_json(report.totals);
+    head["frames"] = frames_json(report.totals);
+    head["malformed"] = malformed_json(report.totals);
+    head["roce"] = roce_json(report);
+    head["tunnels"] = tunnels_json(report);
+    head["pause"] = pause_json(report.pause);
+    head["cnp"] = cnp_json(report.flows);
+    head["flows_not_tracked"] = report.flows.flows_not_tracked();
+    head["frames_not_tracked"] = report.flows.frames_not_tracked();
+    std::string text = dump(head, 2);
+    text.resize(text.size() - 2);  // its closing "\n}"
+    fmt::print(out, "{},\n  \"flows\": [", text);
+    for (std::size_t i = 0; i < report.flows.flows().size(); ++i) {
+        fmt::print(out, "{}\n    {}", i == 0 ? "" : ",", dump(flow_json(report.flows, i)));
+    }
+    fmt::print(out, "\n  ]\n}}\n");
+}
+
+}  // namespace rocegen

@@ -1,0 +1,289 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "rocegen/report/capture_report.h"
+#include "rocegen/report/format.h"
+#include "rocegen/wire/aeth.h"
+#include "rocegen/wire/opcode.h"
+
+namespace rocegen {
+namespace {
+
+using Align = Table::Align;
+
+void add(PsnCounts& into, const PsnCounts& c) {
+    into.frames += c.frames;
+    into.unique += c.unique;
+    into.lost_first_pass += c.lost_first_pass;
+    into.missing_at_end += c.missing_at_end;
+    into.received_again += c.received_again;
+    into.retransmitted += c.retransmitted;
+    into.duplicated += c.duplicated;
+    into.reordered += c.reordered;
+    into.capture_gap += c.capture_gap;
+    into.resend_not_captured += c.resend_not_captured;
+    into.before_first += c.before_first;
+    into.restarts += c.restarts;
+    into.rewinds += c.rewinds;
+    into.stall_ns += c.stall_ns;
+}
+
+std::string flow_name(const CaptureFlow& flow) {
+    std::string name = fmt::format("{} > {} QP {:#x}", to_text(flow.key.source),
+                                   to_text(flow.key.destination), flow.key.dest_qp);
+    if (flow.key.source_qp != 0) name += fmt::format(" from {:#x}", flow.key.source_qp);
+    if (flow.key.response) name += " (responses)";
+    return name;
+}
+
+std::string head(const CaptureReport& report) {
+    std::string text;
+    for (const std::string& remark : report.remarks()) text += remark + "\n";
+    if (!text.empty()) text += "\n";
+    for (const CaptureFileReport& file : report.files) {
+        text += fmt::format("{}: {}, {} records\n", file.name, file.format, file.records);
+        for (const auto& issue : file.issues) {
+            text +=
+                fmt::format("    {}{}: {}, first at record {}\n", issue.damage ? "DAMAGED: " : "",
+                            issue.name, issue.count, issue.first_record);
+        }
+        for (const auto& i : file.interfaces) {
+            if (!i.dropped && !i.os_dropped) continue;
+            text += fmt::format("    interface {}: dropped {}, by the system {}\n",
+                                i.name.empty() ? "-" : i.name, count_text(i.dropped),
+                                count_text(i.os_dropped));
+        }
+    }
+    const CaptureTotals& t = report.totals;
+    if (!report.filter.empty()) {
+        text += fmt::format("Filter: {}; {} frames left out\n", report.filter, t.filtered_out);
+    }
+    text += fmt::format("\n{} records, {} bytes on the wire without FCS, {} captured\n", t.records,
+                        t.wire_bytes, t.captured_bytes);
+    if (t.first_ns) {
+        text += fmt::format("from {} to {} s since 1970: {}\n", seconds_text(*t.first_ns),
+                            seconds_text(*t.last_ns),
+                            with_unit(double(*t.last_ns - *t.first_ns), "ns"));
+    }
+    return text;
+}
+
+std::string frames(const CaptureTotals& t) {
+    Table table;
+    table.column("Frames", Align::kLeft);
+    table.column("Count");
+    for (std::size_t i = 0; i < kVerdictCount; ++i) {
+        if (t.frames[i] > 0 && Verdict(i) != Verdict::kMalformed) {
+            table.row({std::string{to_text(Verdict(i))}, std::to_string(t.frames[i])});
+        }
+    }
+    for (std::size_t i = 0; i < kMalformedCount; ++i) {
+        if (t.malformed[i] == 0) continue;
+        table.row(
+            {fmt::format("malformed: {}", to_text(Malformed(i))), std::to_string(t.malformed[i])});
+    }
+    if (t.empty > 0) table.row({"empty records", std::to_string(t.empty)});
+    if (t.unreadable > 0) table.row({"link type not read", std::to_string(t.unreadable)});
+    return table.empty() ? "" : "\n" + table.text();
+}
+
+std::string roce(const CaptureReport& report) {
+    const CaptureTotals& t = report.totals;
+    if (t.roce_frames() == 0) return "";
+    std::string text = fmt::format(
+        "\nRoCE: {} frames, {} bytes, payload {}; ICRC good {}, bad {}, unchecked {}\n"
+        "ECN: Not-ECT {}, ECT(0) {}, ECT(1) {}, CE {}; CNP {}\n",
+        t.roce_frames(), t.roce_bytes, t.payload_bytes, t.icrc[std::size_t(IcrcVerdict::kGood)],
+        t.icrc[std::size_t(IcrcVerdict::kBad)], t.icrc[std::size_t(IcrcVerdict::kUnchecked)],
+        t.ecn[kNotEct], t.ecn[kEct0], t.ecn[kEct1], t.ecn[kCe], t.cnp);
+    const FlowSums sum = sums(report.flows);
+    if (sum.acks + sum.nak_sequence + sum.nak_other + sum.rnr_nak > 0) {
+        text +=
+            fmt::format("Answers: ACK {}, NAK for a sequence error {}, other NAK {}, RNR NAK {}\n",
+                        sum.acks, sum.nak_sequence, sum.nak_other, sum.rnr_nak);
+    }
+    for (const TunnelReport& tunnel : report.tunnels) {
+        text += fmt::format("In {}: {} frames; outer CE {}\n", tunnel.kind, tunnel.frames,
+                            tunnel.ecn[kCe]);
+    }
+    return text;
+}
+
+std::string flows(const CaptureReport& report, std::size_t most) {
+    const auto& all = report.flows.flows();
+    std::vector<std::uint32_t> order(all.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&all](std::uint32_t a, std::uint32_t b) {
+        return all[a].frame_bytes > all[b].frame_bytes;
+    });
+    order.resize(std::min(order.size(), most));
+    Table traffic, account;
+    for (Table* table : {&traffic, &account}) table->column("Flow", Align::kLeft);
+    for (const char* name : {"Frames", "Bytes", "Messages", "CE", "ICRC bad"}) traffic.column(name);
+    for (const char* name :
+         {"Data", "Unique", "Lost on first pass", "Missing at end", "Received again", "Duplicated",
+          "Reordered", "Capture gap", "Restarts", "Stall [us]"}) {
+        account.column(name);
+    }
+    for (const std::uint32_t index : order) {
+        const CaptureFlow& f = all[index];
+        const std::string name = flow_name(f);
+        traffic.row({name, std::to_string(f.frames), std::to_string(f.frame_bytes),
+                     std::to_string(f.messages), std::to_string(f.ecn[kCe]),
+                     std::to_string(f.icrc[std::size_t(IcrcVerdict::kBad)])});
+        if (!f.psn.started()) continue;
+        const PsnCounts c = f.psn.counts();
+        account.row({name, std::to_string(c.frames), std::to_string(c.unique),
+                     std::to_string(c.lost_first_pass), std::to_string(c.missing_at_end),
+                     std::to_string(c.received_again), std::to_string(c.duplicated),
+                     std::to_string(c.reordered), std::to_string(c.capture_gap),
+                     std::to_string(c.restarts), fmt::format("{:.3f}", double(c.stall_ns) / 1e3)});
+    }
+    std::string text;
+    if (!traffic.empty()) text += "\n" + traffic.text();
+    if (!account.empty()) text += "\nBy PSN:\n" + account.text();
+    if (all.size() > order.size()) {
+        text += fmt::format("and {} flows more; --json lists all\n", all.size() - order.size());
+    }
+    return text;
+}
+
+std::string cnps(const FlowTable& table) {
+    Table lines;
+    lines.column("CNP to", Align::kLeft);
+    lines.column("from", Align::kLeft);
+    lines.column("Frames");
+    lines.column("Third party", Align::kLeft);
+    std::size_t left = 40;
+    for (const CnpTarget& target : table.cnp_targets()) {
+        for (const auto& [source, count] : target.sources) {
+            if (left == 0) return "\n" + lines.text() + "and more; --json lists all\n";
+            --left;
+            const CnpOrigin origin = table.origin(target, source);
+            lines.row({fmt::format("{} QP {:#x}", to_text(target.address), target.qp),
+                       to_text(source), std::to_string(count),
+                       origin == CnpOrigin::kEnd          ? "no"
+                       : origin == CnpOrigin::kThirdParty ? "YES"
+                                                          : "-"});
+        }
+    }
+    return lines.empty() ? "" : "\n" + lines.text();
+}
+
+std::string pauses(const PauseLedger& ledger) {
+    if (ledger.pfc_frames() + ledger.global_frames() == 0) return "";
+    std::string text = fmt::format("\nPause: PFC {}, of these without class {}; 802.3x {}\n",
+                                   ledger.pfc_frames(), ledger.no_class(), ledger.global_frames());
+    Table table;
+    table.column("Source", Align::kLeft);
+    table.column("Priority", Align::kLeft);
+    for (const char* name : {"XOFF", "XON", "Quanta", "Paused [us]", "Intervals"}) {
+        table.column(name);
+    }
+    const auto row = [&table](const PauseLedger::Source& s, std::string what,
+                              const PauseCounts& c) {
+        if (c.xoff + c.xon == 0) return;
+        table.row({s.mac_known ? to_text(s.mac) : "-", std::move(what), std::to_string(c.xoff),
+                   std::to_string(c.xon), std::to_string(c.quanta),
+                   c.paused ? fmt::format("{:.5f}", double(c.paused->count()) / 1e6) : "-",
+                   c.paused ? std::to_string(c.intervals) : "-"});
+    };
+    for (const PauseLedger::Source& source : ledger.sources()) {
+        for (std::size_t i = 0; i < 8; ++i) row(source, std::to_string(i), source.priorities[i]);
+        row(source, "802.3x", source.global);
+    }
+    if (!table.empty()) text += table.text();
+    if (!ledger.link_rate()) text += "Paused time is not known without --link-rate.\n";
+    return text;
+}
+
+}  // namespace
+
+FlowSums sums(const FlowTable& table) {
+    FlowSums sum;
+    for (const CaptureFlow& flow : table.flows()) {
+        if (flow.psn.started()) {
+            add(flow.key.response ? sum.responses : sum.requests, flow.psn.counts());
+        }
+        for (const auto& [syndrome, count] : flow.syndromes) {
+            if (syndrome == kAckNoCredits) {
+                sum.acks += count;
+            } else if (ack_kind(syndrome) == AckKind::kRnrNak) {
+                sum.rnr_nak += count;
+            } else if (syndrome == std::uint8_t(Nak::kSequence)) {
+                sum.nak_sequence += count;
+            } else {
+                sum.nak_other += count;
+            }
+        }
+    }
+    return sum;
+}
+
+std::string seconds_text(std::int64_t ns) {
+    const std::int64_t part = ns % 1'000'000'000;
+    const bool negative = ns < 0;
+    return fmt::format("{}{}.{:09}", negative ? "-" : "", std::abs(ns / 1'000'000'000),
+                       std::abs(part));
+}
+
+bool CaptureReport::damaged() const {
+    const bool any = std::any_of(files.begin(), files.end(),
+                                 [](const CaptureFileReport& file) { return file.damaged; });
+    return any || totals.records == totals.empty + totals.unreadable;
+}
+
+std::vector<std::string> CaptureReport::warnings() const {
+    std::vector<std::string> lines;
+    for (const CaptureFileReport& file : files) {
+        if (!file.end_reason.empty()) {
+            lines.push_back(file.end_reason);
+        } else if (file.damaged) {
+            lines.push_back(file.name + ": the file is damaged; what could be read was");
+        }
+    }
+    const std::uint64_t read = totals.records - totals.empty - totals.unreadable;
+    if (read == 0) {
+        lines.push_back(
+            totals.records == 0
+                ? "no packets in the capture"
+                : fmt::format("no packet could be read from {} records: {} empty, {} of "
+                              "a link type that is not read",
+                              totals.records, totals.empty, totals.unreadable));
+    } else if (totals.roce_frames() == 0) {
+        lines.push_back(fmt::format("no RoCE in {} packets", read));
+    }
+    return lines;
+}
+
+std::vector<std::string> CaptureReport::remarks() const {
+    std::vector<std::string> lines = warnings();
+    if (flows.frames_not_tracked() > 0) {
+        lines.push_back(
+            fmt::format("{}{} flows over the limit are in the totals only ({} frames)",
+                        flows.flows_not_tracked() >= FlowTable::kMaxUntracked ? "at least " : "",
+                        flows.flows_not_tracked(), flows.frames_not_tracked()));
+    }
+    std::size_t requests = 0, unanswered = 0;
+    for (const CaptureFlow& flow : flows.flows()) {
+        if (flow.key.response) continue;
+        ++requests;
+        if (!flows.answered(flow)) ++unanswered;
+    }
+    if (requests > 0 && unanswered == requests) {
+        lines.push_back("one way only: no responder seen; what an ACK would tell is not known");
+    } else if (unanswered > 0) {
+        lines.push_back(
+            fmt::format("no response seen for {} of {} request flows", unanswered, requests));
+    }
+    return lines;
+}
+
+std::string to_text(const CaptureReport& report, std::size_t most) {
+    return head(report) + frames(report.totals) + roce(report) + flows(report, most) +
+           cnps(report.flows) + pauses(report.pause);
+}
+
+}  // namespace rocegen
