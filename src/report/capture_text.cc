@@ -232,7 +232,8 @@ std::string seconds_text(std::int64_t ns) {
 bool CaptureReport::damaged() const {
     const bool any = std::any_of(files.begin(), files.end(),
                                  [](const CaptureFileReport& file) { return file.damaged; });
-    return any || totals.records == totals.empty + totals.unreadable;
+    const bool none = totals.records == totals.empty + totals.unreadable;
+    return any || (none && totals.filtered_out == 0);
 }
 
 std::vector<std::string> CaptureReport::warnings() const {
@@ -245,13 +246,15 @@ std::vector<std::string> CaptureReport::warnings() const {
         }
     }
     const std::uint64_t read = totals.records - totals.empty - totals.unreadable;
-    if (read == 0) {
+    if (read == 0 && totals.filtered_out > 0) {
         lines.push_back(
-            totals.records == 0
-                ? "no packets in the capture"
-                : fmt::format("no packet could be read from {} records: {} empty, {} of "
-                              "a link type that is not read",
-                              totals.records, totals.empty, totals.unreadable));
+            fmt::format("no frame matches the filter; {} left out", totals.filtered_out));
+    } else if (totals.records == 0) {
+        lines.push_back("no packets in the capture");
+    } else if (read == 0) {
+        lines.push_back(fmt::format(
+            "no packet could be read from {} records: {} empty, {} of a link type that is not read",
+            totals.records, totals.empty, totals.unreadable));
     } else if (totals.roce_frames() == 0) {
         lines.push_back(fmt::format("no RoCE in {} packets", read));
     }

@@ -39,6 +39,7 @@ private:
     /// Behind an IP header that says `bytes` follow.
     void upper(std::size_t bytes);
     void udp();
+    void short_udp();
     void tcp();
     void icmp_v6();
     void check_upper(std::uint8_t protocol, std::size_t bytes);
@@ -194,9 +195,19 @@ void Parser::upper(std::size_t bytes) {
     if (packet_.ip_protocol == kIpIcmpV6 && packet_.ip_version == 6) return icmp_v6();
 }
 
+/// Where a capture cut the UDP header, its ports may be left, and they say that it was RoCE.
+void Parser::short_udp() {
+    const std::span<const std::byte> left = reader_.left();
+    if (left.size() < 4) return fail(Malformed::kShortUdp);
+    packet_.source_port = std::uint16_t(load<Be<2>>(left.data()).host());
+    packet_.destination_port = std::uint16_t(load<Be<2>>(left.data() + 2).host());
+    const bool roce = packet_.destination_port == kRoceUdpPort;
+    fail(roce ? Malformed::kShortBth : Malformed::kShortUdp);
+}
+
 void Parser::udp() {
     UdpHeader udp;
-    if (!reader_.take(udp)) return fail(Malformed::kShortUdp);
+    if (!reader_.take(udp)) return short_udp();
     packet_.source_port = std::uint16_t(udp.source_port.host());
     packet_.destination_port = std::uint16_t(udp.destination_port.host());
     const bool roce = packet_.destination_port == kRoceUdpPort;

@@ -1,0 +1,80 @@
+#include "rocegen/analysis/pause_ledger.h"
+
+#include <gtest/gtest.h>
+
+namespace rocegen {
+namespace {
+
+constexpr std::int64_t kT0 = 1'700'000'000'000'000'000;
+
+Packet pfc(std::uint16_t classes, std::array<std::uint16_t, 8> quanta) {
+    Packet packet;
+    packet.verdict = Verdict::kPfc;
+    packet.source_mac = {{2, 0, 0, 0, 0, 0xaa}};
+    packet.pause = {classes, quanta};
+    return packet;
+}
+
+/// CASES.md O14.
+void four_pauses(PauseLedger& ledger) {
+    ledger.on_packet(pfc(0x18, {0, 0, 0, 0xffff, 4096}), kT0);
+    ledger.on_packet(pfc(0x08, {0, 0, 0, 0xffff}), kT0 + 200'000);
+    ledger.on_packet(pfc(0x08, {}), kT0 + 400'000);
+    ledger.on_packet(pfc(0x08, {0, 0, 0, 1000}), kT0 + 1'000'000);
+}
+
+TEST(PauseLedger, AddsTheUnionOfItsIntervals) {
+    PauseLedger at_100g{100_gbps}, at_400g{400_gbps};
+    four_pauses(at_100g);
+    four_pauses(at_400g);
+    const auto slow = at_100g.sources().at(0).priorities, fast = at_400g.sources().at(0).priorities;
+    EXPECT_EQ(slow[3].paused, Picoseconds{405'120'000});
+    EXPECT_EQ(slow[3].intervals, 2u);
+    EXPECT_EQ(slow[4].paused, Picoseconds{20'971'520});
+    EXPECT_EQ(fast[3].paused, Picoseconds{169'049'600});
+    EXPECT_EQ(fast[3].intervals, 3u);
+    EXPECT_EQ(fast[4].paused, Picoseconds{5'242'880});
+}
+
+TEST(PauseLedger, KnowsNoTimeWithoutARate) {
+    PauseLedger ledger;
+    four_pauses(ledger);
+    const PauseCounts three = ledger.sources().at(0).priorities[3];
+    EXPECT_EQ(three.paused, std::nullopt);
+    EXPECT_EQ(three.xoff, 3u);
+    EXPECT_EQ(three.xon, 1u);
+    EXPECT_EQ(three.quanta, 2u * 0xffff + 1000);
+}
+
+TEST(PauseLedger, XonAlonePausesNothing) {  // C5, C10
+    PauseLedger ledger{100_gbps};
+    for (int i = 0; i < 100; ++i) ledger.on_packet(pfc(0x08, {}), kT0 + i);
+    const PauseCounts three = ledger.sources().at(0).priorities[3];
+    EXPECT_EQ(three.xoff, 0u);
+    EXPECT_EQ(three.xon, 100u);
+    EXPECT_EQ(three.paused, Picoseconds{0});
+}
+
+TEST(PauseLedger, AClassWhoseBitIsNotSetIsLeftAlone) {  // C4
+    PauseLedger ledger{100_gbps};
+    std::array<std::uint16_t, 8> all;
+    all.fill(0xffff);
+    ledger.on_packet(pfc(0, all), kT0);
+    EXPECT_EQ(ledger.no_class(), 1u);
+    EXPECT_EQ(ledger.pfc_frames(), 1u);
+    const auto source = ledger.sources().at(0);
+    for (const PauseCounts& c : source.priorities) EXPECT_EQ(c.xoff + c.xon, 0u);
+}
+
+TEST(PauseLedger, KeepsTheWholeLinksPauseApart) {
+    PauseLedger ledger{100_gbps};
+    Packet packet = pfc(0, {0xffff});
+    packet.verdict = Verdict::kGlobalPause;
+    ledger.on_packet(packet, kT0);
+    EXPECT_EQ(ledger.pfc_frames(), 0u);
+    EXPECT_EQ(ledger.global_frames(), 1u);
+    EXPECT_EQ(ledger.sources().at(0).global.paused, Picoseconds{335'539'200});
+}
+
+}  // namespace
+}  // namespace rocegen
