@@ -80,6 +80,7 @@ CaptureFlow* FlowTable::flow_of(const FlowKey& key) {
     flow.hosts = hosts_of(key);
     index_.emplace(key, last_);
     senders_.insert({key.source});
+    if (key.source_qp != 0) ++datagram_flows_[{key.source, {}, 0, key.source_qp}];
     if (!key.response) hosts_[flow.hosts].requests.push_back(last_);
     by_destination_[{{}, key.destination, key.dest_qp}].push_back(last_);
     return &flow;
@@ -140,12 +141,25 @@ std::optional<std::uint16_t> FlowTable::path_mtu(const CaptureFlow& flow) const 
     return hosts.path_mtu;
 }
 
+std::optional<PsnCounts> FlowTable::psn_counts(const CaptureFlow& flow) const {
+    if (!flow.psn.started()) return std::nullopt;
+    if (flow.key.source_qp != 0 &&
+        datagram_flows_.at({flow.key.source, {}, 0, flow.key.source_qp}) > 1) {
+        return std::nullopt;
+    }
+    return flow.psn.counts();
+}
+
 bool FlowTable::answered(const CaptureFlow& flow) const {
     return hosts_[flow.hosts ^ 1].frames > 0;
 }
 
 void FlowTable::on_request(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns) {
     const Roce& roce = packet.roce;
+    if (flow.key.source_qp != 0 && roce.dest_qp <= 1) {
+        ++flow.messages;
+        return;
+    }
     PsnSpace::Frame frame{.psn = roce.psn, .when_ns = when_ns};
     frame.reliable = is_reliable(roce.opcode);
     if (is_read_request(roce.opcode) && roce.dma_bytes > kLeastPathMtu) {

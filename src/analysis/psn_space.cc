@@ -19,6 +19,7 @@ void PsnSpace::start(const Frame& frame) {
     nak_at_ = -1;
     slack_ = 0;
     run_ = {};
+    doubt_ = {};
     started_ = true;
 }
 
@@ -74,6 +75,14 @@ bool PsnSpace::on_behind(const Frame& frame, std::int64_t at) {
     const std::uint64_t filled = fill(at, at + frame.span, passed_ns);
     if (filled == 0 && in_sequence && frame.reliable) confirm_rewind();
     if (filled == 0) {
+        if (in_sequence) {
+            doubt_ = {};  // what was passed came again behind what was filled
+        } else if (at >= doubt_.first && at < doubt_.end) {
+            lost_recovered_ -= doubt_.filled;
+            sum_.reordered += doubt_.late;
+            sum_.stall_ns -= doubt_.stall_ns;
+            doubt_ = {};
+        }
         ++sum_.received_again;
         ++run_.again;
         ++(run_.rewind ? sum_.retransmitted : sum_.duplicated);
@@ -87,6 +96,11 @@ bool PsnSpace::on_behind(const Frame& frame, std::int64_t at) {
     if (run_.rewind) {
         lost_recovered_ += filled;
         sum_.stall_ns += stall_ns;
+        if (doubt_.end != at) doubt_ = {at, at, 0, 0, 0};
+        doubt_.end = at + frame.span;
+        doubt_.stall_ns += stall_ns;
+        doubt_.filled += filled;
+        ++doubt_.late;
     } else {
         ++sum_.reordered;
         run_.stall_ns += stall_ns;

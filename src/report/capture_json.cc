@@ -113,10 +113,10 @@ Json flow_json(const FlowTable& table, std::size_t index) {
         json["answered"] = table.answered(flow);
         json["reads_of_unknown_span"] = flow.reads_of_unknown_span;
     }
-    const bool counted = flow.psn.started();
-    json["psn_first"] = counted ? Json(flow.psn.first().value()) : Json(nullptr);
-    json["psn_next"] = counted ? Json(flow.psn.next().value()) : Json(nullptr);
-    json["psn"] = counted ? psn_json(flow.psn.counts()) : Json(nullptr);
+    const std::optional<PsnCounts> counts = table.psn_counts(flow);
+    json["psn_first"] = counts ? Json(flow.psn.first().value()) : Json(nullptr);
+    json["psn_next"] = counts ? Json(flow.psn.next().value()) : Json(nullptr);
+    json["psn"] = counts ? psn_json(*counts) : Json(nullptr);
     if (flow.key.response) json["unfinished_messages"] = flow.unfinished_messages;
     return json;
 }

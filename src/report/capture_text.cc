@@ -133,8 +133,9 @@ std::string flows(const CaptureReport& report, std::size_t most) {
         traffic.row({name, std::to_string(f.frames), std::to_string(f.frame_bytes),
                      std::to_string(f.messages), std::to_string(f.ecn[kCe]),
                      std::to_string(f.icrc[std::size_t(IcrcVerdict::kBad)])});
-        if (!f.psn.started()) continue;
-        const PsnCounts c = f.psn.counts();
+        const auto counts = report.flows.psn_counts(f);
+        if (!counts) continue;
+        const PsnCounts& c = *counts;
         account.row({name, std::to_string(c.frames), std::to_string(c.unique),
                      std::to_string(c.lost_first_pass), std::to_string(c.missing_at_end),
                      std::to_string(c.received_again), std::to_string(c.duplicated),
@@ -204,8 +205,8 @@ std::string pauses(const PauseLedger& ledger) {
 FlowSums sums(const FlowTable& table) {
     FlowSums sum;
     for (const CaptureFlow& flow : table.flows()) {
-        if (flow.psn.started()) {
-            add(flow.key.response ? sum.responses : sum.requests, flow.psn.counts());
+        if (const auto counts = table.psn_counts(flow)) {
+            add(flow.key.response ? sum.responses : sum.requests, *counts);
         }
         for (const auto& [syndrome, count] : flow.syndromes) {
             if (syndrome == kAckNoCredits) {

@@ -91,6 +91,9 @@ public:
     CnpOrigin origin(const CnpTarget& target, const IpAddress& source) const;
     /// A request flow's path MTU, from itself, its partner, or all there is between the two hosts.
     std::optional<std::uint16_t> path_mtu(const CaptureFlow& flow) const;
+    /// The flow's account; null for ACKs alone, for management datagrams (QP 0 and 1), and for UD from a
+    /// source QP that sends to several: its PSNs count all of them together.
+    std::optional<PsnCounts> psn_counts(const CaptureFlow& flow) const;
     /// Whether anything went from `flow`'s destination to its source.
     bool answered(const CaptureFlow& flow) const;
 
@@ -125,6 +128,8 @@ private:
     std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> targets_index_;  ///< No source.
     std::unordered_map<FlowKey, std::vector<std::uint32_t>, FlowKeyHash> by_destination_;
     std::unordered_set<FlowKey, FlowKeyHash> senders_;  ///< Source alone.
+    /// UD: flows of a source QP; the key is source and source QP.
+    std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> datagram_flows_;
     std::unordered_set<std::uint64_t> untracked_;
     std::uint64_t untracked_frames_ = 0;
     std::uint32_t last_ = kNoFlow;

@@ -5,7 +5,8 @@
 /// * A PSN is *passed* when a later one arrives first. Until something fills it, it is missing.
 /// * A *rewind* is a run of frames that goes back: behind a NAK or RNR NAK, or two frames in sequence
 ///   whose second one had been there. What it brings again is retransmitted; what it fills was lost.
-/// * A late frame outside of a rewind was reordered; one that had been there is a duplicate.
+/// * A late frame outside of a rewind was reordered; one that had been there is a duplicate. Late frames
+///   behind a NAK count as sent again, unless a rewind brings them once more.
 /// * A gap without NAK that an ACK covers later was missed by the capture, not by the network.
 /// * A PSN over 2^22 away, or one far away (1,024 back, 65,536 ahead) after a second's silence,
 ///   starts a new session: nothing is lost between them.
@@ -77,6 +78,12 @@ private:
         std::uint64_t late = 0, filled = 0, again = 0;  ///< Frames, PSNs, frames.
         bool rewind = false;
     };
+    /// What a run filled behind a NAK, as long as no frame showed that it was sent again: if all of it
+    /// comes once more, these were the first copies, late.
+    struct Doubt {
+        std::int64_t first = 0, end = 0, stall_ns = 0;
+        std::uint64_t late = 0, filled = 0;
+    };
     void start(const Frame& frame);
     bool is_restart(const Frame& frame, std::int32_t ahead) const;
     bool on_behind(const Frame& frame, std::int64_t at);
@@ -96,6 +103,7 @@ private:
     std::int64_t first_ns_ = 0, last_ns_ = 0;
     std::int64_t slack_ = 0;  ///< PSNs that the last frame may have taken beyond what is known.
     Run run_;
+    Doubt doubt_;
     bool started_ = false;
 };
 

@@ -161,5 +161,22 @@ TEST_F(FlowTableTest, DatagramsAreNumberedByTheirSourceQueuePair) {
     EXPECT_EQ(table_.flows().size(), 2u);
 }
 
+TEST_F(FlowTableTest, DatagramsToSeveralShareTheirNumbers) {
+    for (const std::uint32_t to_qp : {0x11u, 0x12u}) {
+        Packet packet = roce(kA, kB, to_qp, Opcode::kUdSendOnly, 3 * to_qp);
+        packet.roce.source_qp = 5;
+        on(packet);
+        EXPECT_EQ(table_.psn_counts(table_.flows()[0]).has_value(), to_qp == 0x11);
+    }
+}
+
+TEST_F(FlowTableTest, ManagementDatagramsHaveNoAccount) {
+    Packet packet = roce(kA, kB, 1, Opcode::kUdSendOnly, 7);
+    packet.roce.source_qp = 1;
+    on(packet);
+    EXPECT_EQ(table_.psn_counts(table_.flows()[0]), std::nullopt);
+    EXPECT_EQ(table_.flows()[0].messages, 1u);
+}
+
 }  // namespace
 }  // namespace rocegen

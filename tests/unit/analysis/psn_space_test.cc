@@ -93,6 +93,16 @@ TEST_F(PsnSpaceTest, LateIsNotLost) {  // E12
     EXPECT_EQ(counts().lost_first_pass, 0u);
 }
 
+TEST_F(PsnSpaceTest, LateBehindANakIsNotLostIfItComesOnceMore) {  // pcaps of rxe: rc-reorder
+    data({0, 1, 2, 5});
+    space_.on_nak(Psn{3});
+    data({3, 4, 3, 4, 5, 6});
+    EXPECT_EQ(counts().reordered, 2u);
+    EXPECT_EQ(counts().lost_first_pass, 0u);
+    EXPECT_EQ(counts().retransmitted, 3u);
+    EXPECT_EQ(counts().stall_ns, 0);
+}
+
 TEST_F(PsnSpaceTest, OneLostAndOneTwiceAreTwoNumbers) {  // E1
     data({0, 1, 1, 3});
     EXPECT_EQ(counts().lost_first_pass, 1u);
