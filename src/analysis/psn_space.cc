@@ -32,6 +32,7 @@ bool PsnSpace::is_restart(const Frame& frame, std::int32_t ahead) const {
 bool PsnSpace::on_data(const Frame& frame) {
     ++sum_.frames;
     if (!started_) start(frame);
+    if (gaps_.size() >= kMaxGaps) close_oldest();
     std::int32_t ahead = distance(next(), frame.psn);
     if (is_restart(frame, ahead)) {
         ++sum_.restarts;
@@ -46,7 +47,7 @@ bool PsnSpace::on_data(const Frame& frame) {
 
     const std::int64_t gap_first =
         frame.any_gap ? at : next_ + std::min<std::int64_t>(ahead, slack_);
-    if (gap_first < at) add_gap({gap_first, at, frame.when_ns, false});
+    if (gap_first < at) gaps_.push_back({gap_first, at, frame.when_ns, false});
     next_ = at + frame.span;
     slack_ = std::max<std::int64_t>(0, std::int64_t{frame.span_most} - frame.span);
     run_ = {};
@@ -162,15 +163,13 @@ void PsnSpace::cover(std::int64_t end) {
     gaps_.erase(gaps_.begin(), gap);
 }
 
-void PsnSpace::add_gap(Gap gap) {
-    if (gaps_.size() >= kMaxGaps) {  // half at once, so that it stays cheap
-        const auto middle = gaps_.begin() + kMaxGaps / 2;
-        for (auto old = gaps_.begin(); old != middle; ++old) {
-            closed_missing_ += std::uint64_t(old->end - old->first);
-        }
-        gaps_.erase(gaps_.begin(), middle);
+/// Half at once, so that it stays cheap.
+void PsnSpace::close_oldest() {
+    const auto middle = gaps_.begin() + kMaxGaps / 2;
+    for (auto old = gaps_.begin(); old != middle; ++old) {
+        closed_missing_ += std::uint64_t(old->end - old->first);
     }
-    gaps_.push_back(gap);
+    gaps_.erase(gaps_.begin(), middle);
 }
 
 std::uint64_t PsnSpace::fill(std::int64_t first, std::int64_t end, std::int64_t& passed_ns) {

@@ -11,7 +11,8 @@
 /// * A PSN over 2^22 away, or one far away (1,024 back, 65,536 ahead) after a second's silence,
 ///   starts a new session: nothing is lost between them.
 ///
-/// Memory: 32 bytes an open gap, at most kMaxGaps. Thread: one owner.
+/// Memory: 32 bytes an open gap, at most kMaxGaps; the oldest of more are missing for good.
+/// Thread: one owner.
 #pragma once
 
 #include <cstddef>
@@ -89,7 +90,7 @@ private:
     bool on_behind(const Frame& frame, std::int64_t at);
     void confirm_rewind();
     void cover(std::int64_t end);
-    void add_gap(Gap gap);
+    void close_oldest();
     /// Takes [first, end) out of the gaps; PSNs taken, and when the first of them was passed.
     std::uint64_t fill(std::int64_t first, std::int64_t end, std::int64_t& passed_ns);
     std::int64_t unwrapped(Psn psn) const { return next_ + distance(next(), psn); }

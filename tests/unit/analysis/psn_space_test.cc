@@ -193,5 +193,12 @@ TEST_F(PsnSpaceTest, MoreGapsThanFitStayLost) {
     EXPECT_EQ(counts().missing_at_end, many);
 }
 
+TEST_F(PsnSpaceTest, AGapInManyPiecesStaysBounded) {
+    data({0, 20'001});
+    for (std::uint32_t psn = 2; psn <= 20'000; psn += 2) data({psn});
+    EXPECT_EQ(counts().reordered, 10'000u);
+    EXPECT_EQ(counts().missing_at_end, 10'000u);
+}
+
 }  // namespace
 }  // namespace rocegen
