@@ -114,6 +114,7 @@ private:
     }
     void head();
     void flow(std::uint32_t index);
+    void path_of(const FlowPlan& flow);
     void rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message);
     void limits_of(const FlowPlan& flow);
     void ports();
@@ -136,7 +137,8 @@ void Description::head() {
          counted(plan_.sources.size(), "source"), counted(plan_.streams.size(), "stream"),
          counted(plan_.hosts.size(), "host"));
     if (!live) {
-        line("link {}, {} one way", to_text(testbed_.link.rate), to_text(testbed_.link.delay));
+        const LinkConfig& link = testbed_.fabric.link;
+        line("link {}, {} one way", to_text(link.rate), to_text(link.delay));
     }
 }
 
@@ -152,6 +154,7 @@ void Description::flow(std::uint32_t index) {
          flow.class_name.empty() ? "(none)" : flow.class_name, flow.dscp, kEcnNames[flow.ecn & 3],
          flow.dscp << 2 | flow.ecn, flow.priority);
     const std::vector<ShapeCost> shapes = shapes_of(flow, plan_.template_groups[index]);
+    if (testbed_.has_switches()) path_of(flow);
     const Sums message = sums_of(shapes);
     line("  message {} at path MTU {}: {}", bytes_text(flow.message_bytes), flow.path_mtu,
          counted(std::uint64_t(message.packets), "frame"));
@@ -165,6 +168,14 @@ void Description::flow(std::uint32_t index) {
     }
     rate_of(flow, load, message);
     limits_of(flow);
+}
+
+/// What a switch makes of the flow's mark.
+void Description::path_of(const FlowPlan& flow) {
+    const QosMap& qos = testbed_.fabric.qos;
+    const std::uint8_t group = qos.tc_to_group[flow.priority];
+    line("  at the switches: traffic class {}, queue {}, priority group {}, {}", flow.priority,
+         qos.tc_to_queue[flow.priority], group, qos.lossless(group) ? "lossless" : "lossy");
 }
 
 void Description::rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message) {
@@ -219,7 +230,7 @@ void Description::ports() {
     for (std::size_t i = 0; i < plan_.ports.size(); ++i) {
         const PortPlan& port = plan_.ports[i];
         const auto link = double(port.link_rate.bits_per_sec);
-        const std::string& device = testbed_.ports[i].device;
+        const std::string device = testbed_.ports.empty() ? "" : testbed_.ports[i].device;
         line(
             "  {}{}: link {}, mtu {}, {}; sends {:.3f} Gb/s ({:.2f} %), receives {:.3f} Gb/s "
             "({:.2f} %)",
@@ -245,6 +256,9 @@ void Description::convergence() {
             sum += double(plan_.ports[port].link_rate.bits_per_sec);
             names.push_back(plan_.ports[port].name);
         }
+        const std::size_t more = names.size() > 8 ? names.size() - 8 : 0;
+        names.resize(names.size() - more);
+        if (more > 0) names.push_back(fmt::format("{} more", more));
         const double ratio = sum / double(plan_.ports[i].link_rate.bits_per_sec);
         line("  {} -> {}: {:.2f}: {}", fmt::join(names, " + "), plan_.ports[i].name, ratio,
              ratio <= 1 ? "at 1.0 or less no congestion is possible"
