@@ -156,7 +156,7 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "switch.alpha.lossy", K::kShare, "1", kOne / 256, 128 * kOne, "",
      "Where a lossy queue drops."},
     {T, "switch.pfc", K::kMap, "{}", 0, 0, "", "When a lossless priority group pauses its sender."},
-    {T, "switch.pfc.priorities", K::kList, "of qos: [3]; of sonic-azure: [3, 4]", 0, 0, "",
+    {T, "switch.pfc.priorities", K::kList, "[3]; with sonic-azure [3, 4]", 0, 0, "",
      "Lossless priorities; [] for none: then nothing pauses."},
     {T, "switch.pfc.priorities[]", K::kCount, "required", 0, 7, "", "One of them."},
     {T, "switch.pfc.xoff_threshold", K::kThreshold, "dynamic", 1, 4 * kGiB, "dynamic",

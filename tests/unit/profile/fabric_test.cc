@@ -120,7 +120,7 @@ TEST(LoadFabric, ReadsTwoTiers) {
 
 TEST(LoadFabric, RefusesKeysThatWouldDoNothing) {
     EXPECT_THAT(error_of("topology: {type: single, spines: 2}"),
-                HasSubstr("t.yaml:2:33: topology.spines: belongs to type: leaf-spine and rail"));
+                HasSubstr("t.yaml:2:34: topology.spines: belongs to type: leaf-spine and rail"));
     EXPECT_THAT(error_of("topology: {type: rail, leaves: 2}"), HasSubstr("belongs to type: leaf"));
     EXPECT_THAT(error_of("switch: {cell: 256B}"), HasSubstr("switch: belongs to a topology"));
     EXPECT_THAT(error_of(kSingle + "ends: [{hosts: rest}, {hosts: sources}]"),
@@ -199,6 +199,8 @@ TEST(BuildFabricPlan, RefusesMorePortsOrHeadroomThanThereIs) {
     };
     EXPECT_THAT(errors("topology: {type: leaf-spine, leaves: 1, hosts_per_leaf: 3}"),
                 HasSubstr("t.yaml:2:11: topology: leaves x hosts_per_leaf is less than the ports"));
+    EXPECT_THAT(errors("topology: {type: leaf-spine, leaves: 4096, spines: 4096, uplinks: 256}"),
+                HasSubstr("more than 65536 links"));
     EXPECT_THAT(errors(kSingle + "switch: {buffer: 256KiB}"), HasSubstr("t.yaml:3:9: switch: "));
 }
 
@@ -216,6 +218,9 @@ TEST(DescribeFabricPlan, SaysWhereAFlowGoesAtTheSwitches) {
     ASSERT_TRUE(built.plan);
     const std::string text = describe_plan(built.profile, built.testbed, *built.plan);
     EXPECT_THAT(text, HasSubstr("traffic class 1, queue 1, priority group 0, lossy"));
+    EXPECT_THAT(text, HasSubstr("\ntopology single: one switch\n"));
+    EXPECT_THAT(text, HasSubstr("lossless priority groups: 3, 4\n"));
+    EXPECT_THAT(text, HasSubstr("PFC: XOFF at 0.125 x free shared buffer, XON 16KiB below"));
     EXPECT_THAT(text, HasSubstr("a[0] + a[1] + a[2] -> b[0]: 3.00"));
 }
 
