@@ -119,6 +119,11 @@ void MapReader::share(std::string_view key, Fixed32& out) {
 bool MapReader::bytes_or_word(std::string_view key, std::uint64_t& out) {
     const auto given = scalar(key);
     if (!given || given->text == given->key.choices) return false;
+    if (const auto value = parse_bytes(given->text); !value.ok()) {
+        error(key, fmt::format("{}: {}; {} is allowed too", given->text, value.why(),
+                               given->key.choices));
+        return false;
+    }
     bytes(key, out);
     return true;
 }

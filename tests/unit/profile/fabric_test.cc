@@ -149,6 +149,10 @@ TEST(LoadFabric, RefusesValuesOutOfRangeWithTheirPlace) {
     EXPECT_THAT(error_of(kSingle + "switch: {scheduler: {dwrr: {0: 0}}}"),
                 HasSubstr("switch.scheduler.dwrr.0: 0"));
     EXPECT_THAT(error_of(kSingle + "switch: {cell: 256}"), HasSubstr("has no unit"));
+    EXPECT_THAT(error_of(kSingle + "switch: {pfc: {xoff_threshold: dynamc}}"),
+                HasSubstr("switch.pfc.xoff_threshold: dynamc: is no size"));
+    EXPECT_THAT(error_of(kSingle + "switch: {pfc: {xoff_threshold: 1}}"),
+                HasSubstr("; dynamic is allowed too"));
     EXPECT_THAT(error_of(kSingle + "qos: sonic"), HasSubstr("sonic-azure"));
 }
 
