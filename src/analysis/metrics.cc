@@ -250,6 +250,36 @@ constexpr Row<Result> kRun[] = {
      }},
 };
 
+constexpr Row<FabricTotals> kFabric[] = {
+    {"drops", "frames", "frames that the fabric lost", "", counted<&FabricTotals::drops>},
+    {"drops.egress_threshold", "frames", "lossy frames dropped at their queue's threshold", "",
+     counted<&FabricTotals::egress_threshold_drops>},
+    {"drops.shared_pool_full", "frames", "frames that found no cell in the shared pool", "",
+     counted<&FabricTotals::shared_pool_full_drops>},
+    {"drops.headroom_full", "frames", "lossless frames that found no headroom after XOFF", "",
+     counted<&FabricTotals::headroom_full_drops>},
+    {"drops.not_ect", "frames", "Not-ECT frames dropped instead of marked", "",
+     counted<&FabricTotals::not_ect_drops>},
+    {"ce_marked", "frames", "frames that switches marked CE", "",
+     counted<&FabricTotals::ce_marked>},
+    {"pfc_xoff_tx", "frames", "pauses that switches sent, one a priority", "",
+     counted<&FabricTotals::pfc_xoff_tx>},
+    {"pfc_xon_tx", "frames", "resumptions that switches sent, one a priority", "",
+     counted<&FabricTotals::pfc_xon_tx>},
+    {"queue_peak", "bytes", "the deepest egress queue, in whole cells", "",
+     counted<&FabricTotals::queue_peak_bytes>},
+    {"queue_peak_at", "ns", "when it first was that deep", "",
+     [](const FabricTotals& f) -> Value { return double(whole_ns(f.queue_peak_at)); }},
+    {"buffer_peak", "bytes", "the fullest switch's buffer, in whole cells", "",
+     counted<&FabricTotals::buffer_peak_bytes>},
+    {"headroom_peak", "bytes", "the most headroom in use at a switch, in whole cells", "",
+     counted<&FabricTotals::headroom_peak_bytes>},
+    {"paused", "ns", "time paused, sum over priorities of NICs and queues of switches", "",
+     [](const FabricTotals& f) -> Value { return double(whole_ns(f.paused)); }},
+    {"held", "frames", "frames still in NICs, switches and on wires at the end", "",
+     counted<&FabricTotals::held>},
+};
+
 template <class T, std::size_t N>
 void list(const char* scope, const Row<T> (&rows)[N], std::vector<MetricInfo>& all) {
     for (const Row<T>& row : rows) {
@@ -299,6 +329,7 @@ const std::vector<MetricInfo>& known_metrics() {
         list("ports", kPorts, metrics);
         list("generator", kGenerator, metrics);
         list("run", kRun, metrics);
+        list("fabric", kFabric, metrics);
         return metrics;
     }();
     return all;
@@ -317,6 +348,7 @@ bool has_thing(const Result& result, const Plan& plan, std::string_view scope,
     if (scope == "flows") return flow_named(result, plan, thing) != nullptr;
     if (scope == "ports") return port_named(result, thing) != nullptr;
     if (scope == "streams") return stream_numbered(result, thing) != nullptr;
+    if (scope == "fabric") return result.fabric && thing.empty();
     return (scope == "generator" || scope == "run") && thing.empty();
 }
 
@@ -325,6 +357,7 @@ std::optional<double> metric_value(const Result& result, const Plan& plan, std::
     if (!find_metric(scope, metric) || !has_thing(result, plan, scope, thing)) return std::nullopt;
     if (scope == "generator") return read(kGenerator, metric, result.generator);
     if (scope == "run") return read(kRun, metric, result);
+    if (scope == "fabric") return read(kFabric, metric, *result.fabric);
     if (scope == "ports") return read(kPorts, metric, *port_named(result, thing));
     if (scope == "flows") {
         const FlowResult& flow = *flow_named(result, plan, thing);

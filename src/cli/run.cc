@@ -4,10 +4,11 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <optional>
 
 #include "cli/cli.h"
 #include "rocegen/dpdk/live.h"
-#include "rocegen/fabric/emulated.h"
+#include "rocegen/fabric/fabric.h"
 #include "rocegen/report/expect.h"
 #include "rocegen/report/json.h"
 #include "rocegen/report/meta.h"
@@ -19,13 +20,21 @@ namespace {
 
 std::atomic<bool> stop_requested{false};  // a signal handler can reach nothing else
 
-Result run_emulated(const Loaded& loaded) {
+/// What the switches saw goes to `seen`.
+Result run_emulated(const Loaded& loaded, std::optional<FabricResult>& seen) {
     struct sigaction action {};
     action.sa_handler = [](int) { stop_requested.store(true, std::memory_order_relaxed); };
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
-    EmulatedLink link{loaded.plan, {loaded.testbed.link.rate, loaded.testbed.link.delay}};
-    return link.run(stop_requested);
+    FabricConfig config = loaded.testbed.fabric;
+    config.seed = loaded.plan.seed;
+    Fabric fabric{loaded.plan, config};
+    Result result = fabric.run(stop_requested);
+    if (loaded.testbed.has_switches()) {
+        seen = fabric.fabric_result();
+        result.fabric = totals(*seen);
+    }
+    return result;
 }
 
 /// Frames of one live run are told from those of another by this.
@@ -79,19 +88,21 @@ ExitStatus run(const RunArguments& arguments) {
     }
     meta.tag_run = loaded.plan.run;
 
-    Result result = live ? run_on_ports(loaded) : run_emulated(loaded);
+    std::optional<FabricResult> seen;
+    Result result = live ? run_on_ports(loaded) : run_emulated(loaded, seen);
+    const FabricResult* fabric = seen ? &*seen : nullptr;
     result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();
     evaluate(claims_of(loaded.profile), loaded.plan, result);
 
     const Evidence evidence{loaded.profile_text, loaded.testbed_text};
     if (!arguments.out.empty()) {
-        write_report(arguments.out, result, loaded.plan, evidence, meta);
+        write_report(arguments.out, result, loaded.plan, evidence, meta, fabric);
     }
     if (arguments.json) {
-        fmt::print("{}", to_json(result, loaded.plan, evidence));
+        fmt::print("{}", to_json(result, loaded.plan, evidence, fabric));
     } else {
-        fmt::print("{}", to_text(result, loaded.plan));
+        fmt::print("{}", to_text(result, loaded.plan, fabric));
     }
     if (!arguments.out.empty()) fmt::print(stderr, "report: {}/report.txt\n", arguments.out);
     if (result.interrupted) return ExitStatus::kInterrupted;

@@ -23,6 +23,14 @@ void check_topology(const FabricConfig& config, std::size_t ports, Problems& out
                           std::to_string(ports));
         }
     }
+    if (t.kind == Kind::kLeafSpine || t.kind == Kind::kRail) {
+        const std::uint64_t leaves = t.kind == Kind::kRail ? t.rails : t.leaves;
+        const auto links = static_cast<unsigned __int128>(leaves) * t.spines * t.uplinks + ports;
+        // Before any is made: a graph of too many would not fit into memory.
+        if (links > 1u << 16) {
+            out.push_back("leaves x spines x uplinks and the ports' own are more than 65536 links");
+        }
+    }
     if (t.kind == Kind::kRail && t.rails == 0) out.push_back("rails must be at least 1");
     if (t.kind != Kind::kExplicit) return;
     std::vector<int> links_of(ports);

@@ -9,6 +9,7 @@
 #include "profile/number_streams.h"
 #include "profile/place_hosts.h"
 #include "profile/yaml_reader.h"
+#include "rocegen/fabric/topology.h"
 #include "rocegen/wire/opcode.h"
 
 namespace rocegen {
@@ -44,6 +45,7 @@ private:
     TemplateGroup make_group(const Flow& flow, const FlowPlan& plan, bool tag) const;
     bool wants_tag(const Flow& flow);
     void add_sources(const Flow& flow, std::uint32_t index, const Ends& ends);
+    void add_ports();
     void set_mean_rates();
     void set_rate(const Flow& flow, const Ends& ends, FlowPlan& out, const TemplateGroup& group);
     void refuse(const Flow& flow, std::string_view key, std::string_view what) {
@@ -103,7 +105,13 @@ bool PlanBuilder::same_port(const Flow& flow, const Ends& ends) {
 }
 
 void PlanBuilder::set_class(const Flow& flow, FlowPlan& out) {
+    // A pause names a priority of the network: what stops is the class that its switches see.
+    const auto priority_of = [this](std::uint8_t priority, std::uint8_t dscp) {
+        const bool live = testbed_.kind == Testbed::Kind::kDpdk;
+        return live ? priority : testbed_.fabric.qos.traffic_class(priority, dscp);
+    };
     out.class_name = flow.class_name;
+    out.priority = priority_of(0, 0);
     if (flow.class_name.empty()) return;
     std::vector<std::string> names;
     for (const TrafficClass& c : profile_.classes) {
@@ -111,7 +119,7 @@ void PlanBuilder::set_class(const Flow& flow, FlowPlan& out) {
         if (c.name != flow.class_name) continue;
         out.dscp = c.dscp;
         out.ecn = c.ecn;
-        out.priority = c.priority();
+        out.priority = priority_of(c.priority(), c.dscp);
         return;
     }
     refuse(flow, "class",
@@ -247,10 +255,8 @@ std::optional<Plan> PlanBuilder::build() {
     plan_.run = std::uint32_t(profile_.seed);
     plan_.measure = profile_.measure;
     plan_.drain = profile_.drain;
-    for (const TestbedPort& port : testbed_.ports) {
-        plan_.ports.push_back({.name = port.name, .link_rate = port.link_rate, .mtu = port.mtu});
-    }
     plan_.hosts = place_hosts(profile_, testbed_, groups_, diagnostics_);
+    add_ports();
     hosts_placed_ = diagnostics_.error_count() == before;
     if (profile_.flows.size() > 65536) {
         diagnostics_.error(profile_.places.of("flows"),
@@ -259,7 +265,7 @@ std::optional<Plan> PlanBuilder::build() {
         return std::nullopt;
     }
     for (const Flow& flow : profile_.flows) add_flow(flow);
-    check_expectations(profile_, testbed_, diagnostics_);
+    check_expectations(profile_, testbed_, plan_, diagnostics_);
     if (!hosts_placed_) return std::nullopt;
     check_plan(profile_, plan_, diagnostics_);
     number_queue_pairs(profile_, plan_, diagnostics_);
@@ -269,6 +275,26 @@ std::optional<Plan> PlanBuilder::build() {
     spread_starts(plan_);
     set_mean_rates();
     return std::move(plan_);
+}
+
+void PlanBuilder::add_ports() {
+    for (const TestbedPort& port : testbed_.ports) {
+        plan_.ports.push_back({.name = port.name, .link_rate = port.link_rate, .mtu = port.mtu});
+    }
+    if (!testbed_.has_switches()) return;
+    const FabricConfig& fabric = testbed_.fabric;
+    for (const HostPlan& host : plan_.hosts) {
+        plan_.ports.push_back(
+            {.name = host.name, .link_rate = fabric.link.rate, .mtu = testbed_.link_mtu});
+    }
+    const auto refuse_all = [&](std::string_view key, const std::vector<std::string>& sentences) {
+        for (const std::string& what : sentences) {
+            diagnostics_.error(testbed_.places.of(key), fmt::format("{}: {}", key, what));
+        }
+        return !sentences.empty();
+    };
+    if (refuse_all("topology", problems(fabric, plan_.ports.size()))) return;
+    refuse_all("switch", problems(fabric, build_graph(fabric, plan_)));
 }
 
 void PlanBuilder::set_mean_rates() {

@@ -43,10 +43,11 @@ bool has_name(const Expectation& e, const std::vector<std::string>& flows,
 
 }  // namespace
 
-void check_expectations(const Profile& profile, const Testbed& testbed, Diagnostics& diagnostics) {
+void check_expectations(const Profile& profile, const Testbed& testbed, const Plan& plan,
+                        Diagnostics& diagnostics) {
     std::vector<std::string> flows, ports;
     for (const Flow& flow : profile.flows) flows.push_back(flow.name);
-    for (const TestbedPort& port : testbed.ports) ports.push_back(port.name);
+    for (const PortPlan& port : plan.ports) ports.push_back(port.name);
     for (const Expectation& e : profile.expect) {
         const std::string start = fmt::format("expect: {}: ", e.text);
         if (!has_name(e, flows, ports)) {
@@ -54,6 +55,12 @@ void check_expectations(const Profile& profile, const Testbed& testbed, Diagnost
             diagnostics.error(
                 e.place, fmt::format("{}there is no {} {}{}", start, flow ? "flow" : "port", e.name,
                                      did_you_mean(e.name, flow ? flows : ports)));
+        }
+        if (e.scope == Scope::kFabric && !testbed.has_switches()) {
+            diagnostics.error(
+                e.place, fmt::format("{}testbed {} has no switch to see it at; run on one with "
+                                     "kind: emulated and switches, like emulated.yaml",
+                                     start, testbed.name));
         }
         const MetricInfo* metric = find_metric(to_text(e.scope), e.metric);
         if (!metric) {

@@ -13,7 +13,8 @@ namespace rocegen {
 /// Of every flow that has sources; flows without any were refused before.
 void check_plan(const Profile& profile, const Plan& plan, Diagnostics& diagnostics);
 
-/// Subjects exist, metrics are known, units fit.
-void check_expectations(const Profile& profile, const Testbed& testbed, Diagnostics& diagnostics);
+/// Subjects exist, metrics are known, units fit. Of the plan, its ports.
+void check_expectations(const Profile& profile, const Testbed& testbed, const Plan& plan,
+                        Diagnostics& diagnostics);
 
 }  // namespace rocegen

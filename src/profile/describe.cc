@@ -59,6 +59,17 @@ std::string rates(const Sums& sums, double l1_bits_per_sec) {
         gbps * sums.l2_bytes, gbps * sums.frame_bytes, gbps * sums.payload_bytes);
 }
 
+constexpr double kOne = 4294967296.0;  // 1 in 2^-32
+
+/// "3, 4"; "none".
+std::string bits_text(std::uint8_t bits) {
+    std::vector<unsigned> set;
+    for (unsigned i = 0; i < 8; ++i) {
+        if (bits & 1u << i) set.push_back(i);
+    }
+    return set.empty() ? "none" : fmt::format("{}", fmt::join(set, ", "));
+}
+
 std::string burst_text(const Pattern& pattern) {
     switch (pattern.amount) {
         case Pattern::Amount::kBytes:
@@ -113,7 +124,9 @@ private:
         text_ += '\n';
     }
     void head();
+    void fabric();
     void flow(std::uint32_t index);
+    void path_of(const FlowPlan& flow);
     void rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message);
     void limits_of(const FlowPlan& flow);
     void ports();
@@ -136,7 +149,37 @@ void Description::head() {
          counted(plan_.sources.size(), "source"), counted(plan_.streams.size(), "stream"),
          counted(plan_.hosts.size(), "host"));
     if (!live) {
-        line("link {}, {} one way", to_text(testbed_.link.rate), to_text(testbed_.link.delay));
+        if (testbed_.has_switches()) fabric();
+        const LinkConfig& link = testbed_.fabric.link;
+        line("link {}, {} one way", to_text(link.rate), to_text(link.delay));
+    }
+}
+
+/// The switches, as far as what they mark, pause and drop depends on it.
+void Description::fabric() {
+    using Kind = TopologyConfig::Kind;
+    const TopologyConfig& t = testbed_.fabric.topology;
+    const SwitchConfig& s = testbed_.fabric.switches;
+    if (t.kind == Kind::kSingle) line("topology single: one switch");
+    if (t.kind == Kind::kLeafSpine || t.kind == Kind::kRail) {
+        const bool rail = t.kind == Kind::kRail;
+        line("topology {}: {} leaves, {} spines, {} uplinks of a leaf to each spine",
+             rail ? "rail" : "leaf-spine", rail ? t.rails : t.leaves, t.spines, t.uplinks);
+    }
+    line("switch: buffer {} in cells of {} B, lossless priority groups: {}",
+         bytes_text(s.buffer_bytes), s.cell_bytes, bits_text(testbed_.fabric.qos.lossless_groups));
+    if (s.pfc.enabled) {
+        line("  PFC: XOFF at {}, XON {} below, headroom {} of each port and group",
+             s.pfc.dynamic
+                 ? fmt::format("{:.6g} x free shared buffer", double(s.pfc.alpha.q32) / kOne)
+                 : bytes_text(s.pfc.xoff_bytes),
+             bytes_text(s.pfc.xon_offset_bytes), bytes_text(s.pfc.headroom_bytes));
+    }
+    if (s.ecn.queues != 0) {
+        line("  ECN: queues {}, at {}, from {} to {}, pmax {:.6g}, Not-ECT frames {}",
+             bits_text(s.ecn.queues), s.ecn.at_dequeue ? "dequeue" : "enqueue",
+             bytes_text(s.ecn.kmin_bytes), bytes_text(s.ecn.kmax_bytes),
+             double(s.ecn.pmax.q32) / kOne, s.ecn.drop_not_ect ? "dropped" : "passed");
     }
 }
 
@@ -152,6 +195,7 @@ void Description::flow(std::uint32_t index) {
          flow.class_name.empty() ? "(none)" : flow.class_name, flow.dscp, kEcnNames[flow.ecn & 3],
          flow.dscp << 2 | flow.ecn, flow.priority);
     const std::vector<ShapeCost> shapes = shapes_of(flow, plan_.template_groups[index]);
+    if (testbed_.has_switches()) path_of(flow);
     const Sums message = sums_of(shapes);
     line("  message {} at path MTU {}: {}", bytes_text(flow.message_bytes), flow.path_mtu,
          counted(std::uint64_t(message.packets), "frame"));
@@ -165,6 +209,14 @@ void Description::flow(std::uint32_t index) {
     }
     rate_of(flow, load, message);
     limits_of(flow);
+}
+
+/// What a switch makes of the flow's mark.
+void Description::path_of(const FlowPlan& flow) {
+    const QosMap& qos = testbed_.fabric.qos;
+    const std::uint8_t group = qos.tc_to_group[flow.priority];
+    line("  at the switches: traffic class {}, queue {}, priority group {}, {}", flow.priority,
+         qos.tc_to_queue[flow.priority], group, qos.lossless(group) ? "lossless" : "lossy");
 }
 
 void Description::rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message) {
@@ -219,7 +271,7 @@ void Description::ports() {
     for (std::size_t i = 0; i < plan_.ports.size(); ++i) {
         const PortPlan& port = plan_.ports[i];
         const auto link = double(port.link_rate.bits_per_sec);
-        const std::string& device = testbed_.ports[i].device;
+        const std::string device = testbed_.ports.empty() ? "" : testbed_.ports[i].device;
         line(
             "  {}{}: link {}, mtu {}, {}; sends {:.3f} Gb/s ({:.2f} %), receives {:.3f} Gb/s "
             "({:.2f} %)",
@@ -236,6 +288,9 @@ void Description::convergence() {
         senders[plan_.receiving_port(stream)].insert(plan_.sending_port(stream));
     }
     line("");
+    const TopologyConfig::Kind kind = testbed_.fabric.topology.kind;
+    const bool uplinks =
+        kind == TopologyConfig::Kind::kLeafSpine || kind == TopologyConfig::Kind::kRail;
     line("physical convergence: link rates of the sending ports over the receiving port's");
     for (std::size_t i = 0; i < plan_.ports.size(); ++i) {
         if (senders[i].empty()) continue;
@@ -245,9 +300,13 @@ void Description::convergence() {
             sum += double(plan_.ports[port].link_rate.bits_per_sec);
             names.push_back(plan_.ports[port].name);
         }
+        const std::size_t more = names.size() > 8 ? names.size() - 8 : 0;
+        names.resize(names.size() - more);
+        if (more > 0) names.push_back(fmt::format("{} more", more));
         const double ratio = sum / double(plan_.ports[i].link_rate.bits_per_sec);
         line("  {} -> {}: {:.2f}: {}", fmt::join(names, " + "), plan_.ports[i].name, ratio,
-             ratio <= 1 ? "at 1.0 or less no congestion is possible"
+             ratio <= 1 ? uplinks ? "at 1.0 or less congestion is possible between switches only"
+                                  : "at 1.0 or less no congestion is possible"
                         : "congestion is possible when they send at once");
     }
 }

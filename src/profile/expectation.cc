@@ -69,8 +69,12 @@ std::string split_subject(std::string_view subject, Expectation& out) {
     const std::size_t dot = subject.find('.');
     const std::string_view scope = subject.substr(0, dot);
     std::string_view rest = dot == std::string_view::npos ? "" : subject.substr(dot + 1);
-    if (scope == "generator" || scope == "run") {
-        out.scope = scope == "run" ? Expectation::Scope::kRun : Expectation::Scope::kGenerator;
+    if (scope == "generator") {
+        out.scope = Expectation::Scope::kGenerator;
+    } else if (scope == "run") {
+        out.scope = Expectation::Scope::kRun;
+    } else if (scope == "fabric") {
+        out.scope = Expectation::Scope::kFabric;
     } else if (scope == "flows" || scope == "ports") {
         out.scope = scope == "flows" ? Expectation::Scope::kFlow : Expectation::Scope::kPort;
         const std::size_t second = rest.find('.');
@@ -80,10 +84,10 @@ std::string split_subject(std::string_view subject, Expectation& out) {
         out.name = rest.substr(0, second);
         rest = rest.substr(second + 1);
     } else {
-        const std::vector<std::string> scopes{"flows", "ports", "generator", "run"};
+        const std::vector<std::string> scopes{"flows", "ports", "generator", "run", "fabric"};
         return fmt::format(
             "{} is not known here{}{} write flows.NAME.METRIC, ports.NAME.METRIC, "
-            "generator.METRIC or run.METRIC",
+            "generator.METRIC, fabric.METRIC or run.METRIC",
             scope, did_you_mean(scope, scopes), did_you_mean(scope, scopes).empty() ? ";" : "");
     }
     const bool spaced = rest.find(' ') != std::string_view::npos;
@@ -104,6 +108,8 @@ std::string_view to_text(Expectation::Scope scope) {
             return "generator";
         case Expectation::Scope::kRun:
             return "run";
+        case Expectation::Scope::kFabric:
+            return "fabric";
     }
     return "";
 }

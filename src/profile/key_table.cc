@@ -18,6 +18,7 @@ using K = KeyKind;
 constexpr std::uint64_t kNs = 1'000, kUs = 1'000 * kNs, kSecond = 1'000'000 * kUs;
 constexpr std::uint64_t kHours1000 = 3'600'000 * kSecond;
 constexpr std::uint64_t kMax24 = 0xff'ffff, kMax32 = 0xffff'ffff, kMax64 = ~std::uint64_t{0};
+constexpr std::uint64_t kGiB = 1u << 30, kOne = std::uint64_t{1} << 32;  // 1 in 2^-32
 constexpr std::uint64_t kMbps = 1'000'000, kTbps = 1'000'000 * kMbps;
 
 // file, path, kind, default, min, max, choices, what.
@@ -95,9 +96,8 @@ constexpr std::array kKeys = std::to_array<Key>({
      "The ICRC that frames carry; a receiver drops frames with a wrong one."},
     {P, "expect", K::kList, "[]", 0, 0, "", "What must hold for the run to succeed."},
     {P, "expect[]", K::kText, "required", 0, 0, "",
-     "`flows.NAME.METRIC`, `ports.NAME.METRIC`, `generator.METRIC` or `run.METRIC`, then ==, !=, "
-     "<, "
-     "<=, > or >=, then a value."},
+     "`flows.NAME.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, `fabric.METRIC` or "
+     "`run.METRIC`, then ==, !=, <, <=, > or >=, then a value."},
 
     {T, "kind", K::kChoice, "required", 0, 0, "dpdk | emulated",
      "Ports of this machine in real time, or a model in virtual time."},
@@ -119,14 +119,78 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "cores.main", K::kCount, "the engine's choice", 0, 1023, "", "Core that waits."},
     {T, "cores.workers", K::kList, "the engine's choice", 0, 0, "", "Cores that send and receive."},
     {T, "cores.workers[]", K::kCount, "required", 0, 1023, "", "One core."},
+    {T, "qos", K::kChoice, "identity", 0, 0, "identity | sonic-azure | nvidia",
+     "From a frame's mark to traffic class, queue and priority group. Only of kind emulated."},
     {T, "topology", K::kMap, "{}", 0, 0, "", "Only of kind emulated."},
-    {T, "topology.type", K::kChoice, "link", 0, 0, "link", "Two NICs joined by one link."},
-    {T, "link", K::kMap, "{}", 0, 0, "", "Only of kind emulated."},
+    {T, "topology.type", K::kChoice, "link", 0, 0, "link | single | leaf-spine | rail",
+     "Two NICs and one link; or every host with a port of its own: on one switch, on leaves that "
+     "are filled in order, or host n on leaf n mod `rails`."},
+    {T, "topology.leaves", K::kCount, "2", 1, 4096, "", "Of leaf-spine."},
+    {T, "topology.spines", K::kCount, "2", 1, 4096, "", "Of leaf-spine and rail."},
+    {T, "topology.hosts_per_leaf", K::kCount, "hosts / leaves, rounded up", 1, 65536, "",
+     "Of leaf-spine."},
+    {T, "topology.rails", K::kCount, "8", 1, 4096, "", "Leaves of rail."},
+    {T, "topology.uplinks", K::kCount, "1", 1, 256, "", "Links of each leaf to each spine."},
+    {T, "topology.uplink_rate", K::kBitRate, "link.rate", kMbps, kTbps * 16 / 10, "",
+     "Rate of a link between leaf and spine (L1)."},
+    {T, "topology.uplink_delay", K::kTime, "500ns", 0, kSecond, "", "One way."},
+    {T, "topology.oversubscription", K::kShare, "none", kOne / 8, 1000 * kOne, "",
+     "Rates of a leaf's hosts over those of its uplinks, to three decimals, instead of "
+     "`uplink_rate`: 2 is 2:1."},
+    {T, "link", K::kMap, "{}", 0, 0, "", "Each host's link. Only of kind emulated."},
     {T, "link.rate", K::kBitRate, "100Gbps", kMbps, kTbps * 16 / 10, "", "Rate of the link (L1)."},
     {T, "link.delay", K::kTime, "500ns", 0, kSecond, "", "One way."},
     {T, "link.mtu", K::kCount, "1500", 256, 9600, "", "Longest IP datagram in bytes."},
+    {T, "switch", K::kMap, "{}", 0, 0, "", "What every switch is. Not of type link."},
+    {T, "switch.architecture", K::kChoice, "output-queued", 0, 0, "output-queued | voq",
+     "One FIFO a queue; or one an ingress port, served in turn, each with depth and limits of its "
+     "own."},
+    {T, "switch.cell", K::kBytes, "256B", 1, 65535, "", "A frame takes whole cells of the buffer."},
+    {T, "switch.buffer", K::kBytes, "32MiB", 1, 4 * kGiB, "",
+     "Headroom is taken from it, the rest is shared."},
+    {T, "switch.queue_limit", K::kBytes, "none", 1, 4 * kGiB, "",
+     "Fixed limit of a lossy queue, beside its dynamic threshold."},
+    {T, "switch.alpha", K::kMap, "{}", 0, 0, "", "Dynamic thresholds: alpha x free shared buffer."},
+    {T, "switch.alpha.lossless", K::kShare, "1/8", kOne / 256, 128 * kOne, "",
+     "XOFF of a lossless priority group at ingress."},
+    {T, "switch.alpha.lossy", K::kShare, "1", kOne / 256, 128 * kOne, "",
+     "Where a lossy queue drops."},
+    {T, "switch.pfc", K::kMap, "{}", 0, 0, "", "When a lossless priority group pauses its sender."},
+    {T, "switch.pfc.priorities", K::kList, "[3]; with sonic-azure [3, 4]", 0, 0, "",
+     "Lossless priorities; [] for none: then nothing pauses."},
+    {T, "switch.pfc.priorities[]", K::kCount, "required", 0, 7, "", "One of them."},
+    {T, "switch.pfc.xoff_threshold", K::kThreshold, "dynamic", 1, 4 * kGiB, "dynamic",
+     "XOFF at alpha.lossless x free shared buffer, or at a size."},
+    {T, "switch.pfc.xon_offset", K::kBytes, "16KiB", 0, 4 * kGiB, "",
+     "XON that much below the threshold."},
+    {T, "switch.pfc.headroom", K::kBytes, "64KiB", 0, 4 * kGiB, "",
+     "Room of each port and lossless group for what comes after XOFF."},
+    {T, "switch.pfc.headroom_pool", K::kBytes, "none", 1, 4 * kGiB, "",
+     "All groups share this much; `headroom` is what one may take of it."},
+    {T, "switch.pfc.response", K::kTime, "1us", 0, kSecond, "",
+     "Of switches and NICs: from a pause frame's last bit to the last frame that may begin."},
+    {T, "switch.ecn", K::kMap, "none: nothing is marked", 0, 0, "",
+     "RED on the depth that a frame finds or leaves, itself not counted."},
+    {T, "switch.ecn.priorities", K::kList, "required", 0, 0, "", "Queues that mark."},
+    {T, "switch.ecn.priorities[]", K::kCount, "required", 0, 7, "", "One of them."},
+    {T, "switch.ecn.kmin", K::kBytes, "100KiB", 0, 4 * kGiB, "",
+     "Up to it nothing is marked. Rounded up to cells."},
+    {T, "switch.ecn.kmax", K::kBytes, "400KiB", 0, 4 * kGiB, "",
+     "From it on all is marked. Rounded up to cells."},
+    {T, "switch.ecn.pmax", K::kShare, "0.2", 0, kOne, "", "Chance of a mark just below `kmax`."},
+    {T, "switch.ecn.mark_at", K::kChoice, "enqueue", 0, 0, "enqueue | dequeue",
+     "When the depth is looked at."},
+    {T, "switch.ecn.not_ect", K::kChoice, "drop", 0, 0, "drop | pass",
+     "What happens to a Not-ECT frame that would be marked."},
+    {T, "switch.scheduler", K::kMap, "{}", 0, 0, "", "Which queue of a port sends next."},
+    {T, "switch.scheduler.strict", K::kList, "[]", 0, 0, "",
+     "Queues that are served first, the highest before all."},
+    {T, "switch.scheduler.strict[]", K::kCount, "required", 0, 7, "", "One of them."},
+    {T, "switch.scheduler.dwrr", K::kMap, "{}", 0, 0, "",
+     "Weights of the other queues by number: `{0: 30, 3: 70}`."},
+    {T, "switch.scheduler.dwrr.<queue>", K::kCount, "1", 1, 65535, "", "Weight of queue 0 to 7."},
     {T, "ends", K::kList, "[{hosts: sources}, {hosts: rest}]", 0, 0, "",
-     "The link's two ends: ports a and b. Only of kind emulated."},
+     "The link's two ends: ports a and b. Only of kind emulated and type link."},
     {T, "ends[]", K::kMap, "required", 0, 0, "", "One end."},
     {T, "ends[].hosts", K::kHostSet, "required", 0, 0, "", "As of `ports[]`."},
 });
@@ -162,6 +226,10 @@ std::string_view type_text(K kind) {
             return "amount";
         case K::kPrefix:
             return "prefix";
+        case K::kShare:
+            return "ratio";
+        case K::kThreshold:
+            return "size or word";
     }
     return "";
 }
@@ -171,6 +239,7 @@ std::string_view unit_text(K kind) {
         case K::kTime:
             return "ps, ns, us, ms, s, min, h";
         case K::kBytes:
+        case K::kThreshold:
             return "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB";
         case K::kBitRate:
             return "bps, kbps, Mbps, Gbps, Tbps";
@@ -178,9 +247,17 @@ std::string_view unit_text(K kind) {
             return "bps, kbps, Mbps, Gbps, Tbps, %, pps, kpps, Mpps";
         case K::kBurst:
             return "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, packets, messages";
+        case K::kShare:
+            return "%";
         default:
             return "";
     }
+}
+
+/// "1/256", "128".
+std::string share_text(std::uint64_t q32) {
+    if (q32 % kOne == 0) return fmt::format("{}", q32 / kOne);
+    return fmt::format("1/{}", kOne / q32);
 }
 
 /// Whole hours shorter than to_text(Picoseconds) has them.
@@ -195,7 +272,7 @@ std::string_view parent(std::string_view path) {
 }
 
 /// A list's elements and a map's free names are entries of the table, no keys of a map.
-bool is_key(const Key& key) { return !key.path.ends_with("[]") && key.name() != "<name>"; }
+bool is_key(const Key& key) { return !key.path.ends_with("[]") && !key.name().starts_with('<'); }
 
 }  // namespace
 
@@ -258,6 +335,11 @@ std::string range_text(const Key& key) {
             return "groups of the profile; sources | rest";
         case K::kPrefix:
             return "IPv4 or IPv6, with room for all hosts";
+        case K::kShare:
+            return fmt::format("{} to {}", share_text(key.min), share_text(key.max));
+        case K::kThreshold:
+            return fmt::format("{} to {}; {}", bytes_text(key.min), bytes_text(key.max),
+                               key.choices);
         case K::kMap:
         case K::kList:
         case K::kText:

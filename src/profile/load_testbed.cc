@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "profile/read_fabric.h"
 #include "profile/read_file.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/profile/load.h"
@@ -54,20 +55,13 @@ void read_cores(ReadContext& context, const YAML::Node& node, Testbed& out) {
     }
 }
 
-void read_link(ReadContext& context, const YAML::Node& node, Testbed& out) {
-    MapReader map{context, node, "link", "link"};
-    map.bit_rate("rate", out.link.rate);
-    map.time("delay", out.link.delay);
-    map.count("mtu", out.link.mtu);
-}
-
 /// The two ends as ports: what build_plan() reads of either kind.
 void read_ends(MapReader& map, const std::optional<YAML::Node>& ends, Testbed& out) {
     for (const std::string name : {"a", "b"}) {
         TestbedPort port;
         port.name = name;
-        port.link_rate = out.link.rate;
-        port.mtu = out.link.mtu;
+        port.link_rate = out.fabric.link.rate;
+        port.mtu = out.link_mtu;
         port.hosts.kind = name == "a" ? HostSet::Kind::kSources : HostSet::Kind::kRest;
         port.places = map.places();
         port.places.path = ends ? fmt::format("ends[{}]", out.ports.size()) : "ends";
@@ -91,9 +85,9 @@ void read_ends(MapReader& map, const std::optional<YAML::Node>& ends, Testbed& o
 }
 
 void refuse_keys(MapReader& map, std::initializer_list<std::string_view> keys,
-                 std::string_view kind) {
+                 std::string_view owner) {
     for (const std::string_view key : keys) {
-        if (map.given(key)) map.error(key, fmt::format("belongs to kind: {}", kind));
+        if (map.given(key)) map.error(key, fmt::format("belongs to {}", owner));
     }
 }
 
@@ -102,11 +96,7 @@ void read_testbed(ReadContext& context, const YAML::Node& root, Testbed& out) {
     const auto kind = map.choice("kind");
     map.name("name", out.name);
     map.prefix("prefix", out.prefix);
-    if (const auto link = map.node("link")) read_link(context, *link, out);
-    if (const auto topology = map.node("topology")) {
-        MapReader inner{context, *topology, "topology", "topology"};
-        inner.choice("type");
-    }
+    read_fabric(map, out);
     const auto ports = map.node("ports");
     const auto ends = map.node("ends");
     if (const auto cores = map.node("cores")) read_cores(context, *cores, out);
@@ -114,11 +104,12 @@ void read_testbed(ReadContext& context, const YAML::Node& root, Testbed& out) {
     if (!kind) return;
     out.kind = Testbed::Kind(*kind);
     if (out.kind == Testbed::Kind::kEmulated) {
-        refuse_keys(map, {"ports", "cores"}, "dpdk");
-        read_ends(map, ends, out);
-        return;
+        refuse_keys(map, {"ports", "cores"}, "kind: dpdk");
+        if (out.has_switches()) return refuse_keys(map, {"ends"}, "topology type: link");
+        refuse_keys(map, {"switch"}, "a topology with switches, like {type: single}");
+        return read_ends(map, ends, out);
     }
-    refuse_keys(map, {"link", "topology", "ends"}, "emulated");
+    refuse_keys(map, {"link", "topology", "ends", "switch", "qos"}, "kind: emulated");
     if (!ports) return map.error("ports", "is missing; kind: dpdk needs at least one port");
     each_item(context, *ports, "ports", [&](const YAML::Node& item, const std::string& path) {
         read_port(context, item, path, out);

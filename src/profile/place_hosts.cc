@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -143,6 +144,7 @@ std::vector<HostPlan> place_hosts(const Profile& profile, const Testbed& testbed
                                       to_text(testbed.prefix), testbed.prefix.host_count(), count));
     }
     std::vector<std::uint32_t> port_of(count, kNoPort);
+    if (testbed.has_switches()) std::iota(port_of.begin(), port_of.end(), 0u);
     take_listed(testbed, groups, port_of, diagnostics);
     take_rest(profile, testbed, groups, HostSet::Kind::kSources, port_of, diagnostics);
     take_rest(profile, testbed, groups, HostSet::Kind::kRest, port_of, diagnostics);

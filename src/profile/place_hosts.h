@@ -31,7 +31,7 @@ std::vector<GroupSpan> group_spans(const Profile& profile);
 std::optional<HostSpan> resolve(const HostRef& ref, std::string_view path,
                                 const std::vector<GroupSpan>& groups, Diagnostics& diagnostics);
 
-/// Every host with its port. MAC: 02:00 and the host's index + 1; IP: the prefix's, by index.
+/// Every host with its port, one each when the testbed has switches. MAC: 02:00 and the host's index + 1; IP: the prefix's, by index.
 std::vector<HostPlan> place_hosts(const Profile& profile, const Testbed& testbed,
                                   const std::vector<GroupSpan>& groups, Diagnostics& diagnostics);
 

@@ -15,6 +15,7 @@
 #include "profile/key_table.h"
 #include "rocegen/base/error.h"
 #include "rocegen/base/units.h"
+#include "rocegen/fabric/config.h"
 #include "rocegen/profile/places.h"
 #include "rocegen/profile/profile.h"
 #include "rocegen/profile/testbed.h"
@@ -85,6 +86,12 @@ public:
     void prefix(std::string_view key, IpPrefix& out);
     void hosts(std::string_view key, HostRef& out);
     void host_set(std::string_view key, HostSet& out);
+    /// "1/8", "0.2", "20%".
+    void share(std::string_view key, Fixed32& out);
+    /// True if the key is a size; the word that it may be leaves `out` as it is.
+    bool bytes_or_word(std::string_view key, std::uint64_t& out);
+    /// A list of whole numbers below 8, as bits; each once.
+    void priorities(std::string_view key, std::uint8_t& out);
     /// Index into the key's choices.
     std::optional<std::size_t> choice(std::string_view key);
 
@@ -123,6 +130,8 @@ void each_named(ReadContext& context, const YAML::Node& node, const std::string&
                 const std::function<void(const std::string& name, const YAML::Node& value,
                                          const std::string& path)>& visit);
 
+/// "1/8", "0.125", "12.5%" in 2^-32, rounded down; up to nine digits before and behind the point.
+Parsed<Fixed32> parse_share(std::string_view text);
 /// Why `name` cannot name a flow, host, class or port; empty if it can.
 std::string why_no_name(std::string_view name);
 /// "senders", "senders[2]", "senders[0-3]".

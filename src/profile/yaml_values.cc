@@ -104,6 +104,43 @@ void MapReader::boolean(std::string_view key, bool& out) {
     out = given->text == "true";
 }
 
+void MapReader::share(std::string_view key, Fixed32& out) {
+    const auto given = scalar(key);
+    if (!given) return;
+    const auto value = parse_share(given->text);
+    if (!value.ok()) return error(key, quoted_why(given->text, value.why()));
+    if (value.value().q32 < given->key.min || value.value().q32 > given->key.max) {
+        return error(key, fmt::format("{}: is out of range; {} is allowed", given->text,
+                                      range_text(given->key)));
+    }
+    out = value.value();
+}
+
+bool MapReader::bytes_or_word(std::string_view key, std::uint64_t& out) {
+    const auto given = scalar(key);
+    if (!given || given->text == given->key.choices) return false;
+    if (const auto value = parse_bytes(given->text); !value.ok()) {
+        error(key, fmt::format("{}: {}; {} is allowed too", given->text, value.why(),
+                               given->key.choices));
+        return false;
+    }
+    bytes(key, out);
+    return true;
+}
+
+void MapReader::priorities(std::string_view key, std::uint8_t& out) {
+    const auto list = node(key);
+    if (!list) return;
+    out = 0;
+    each_item(context_, *list, path_of(key), [&](const YAML::Node& item, const std::string& path) {
+        const auto value = parse_count(item.IsScalar() ? item.Scalar() : "", 0, 7);
+        if (!value.ok()) return context_.error(item, path, quoted_why(shown(item), value.why()));
+        const auto bit = std::uint8_t(1u << value.value());
+        if (out & bit) context_.error(item, path, quoted_why(shown(item), "stands here twice"));
+        out = std::uint8_t(out | bit);
+    });
+}
+
 std::optional<std::size_t> MapReader::choice(std::string_view key) {
     const auto given = scalar(key);
     if (!given) return std::nullopt;
@@ -179,6 +216,33 @@ void MapReader::host_set(std::string_view key, HostSet& out) {
     if (value->IsSequence() && value->size() == 0) {
         error(key, "is empty; name the host groups that this port carries, sources or rest");
     }
+}
+
+Parsed<Fixed32> parse_share(std::string_view text) {
+    const ParseFailure failure{"is no ratio; write it like 1/8, 0.125 or 12.5%"};
+    constexpr std::uint64_t kMax = 999'999'999;
+    const bool percent = text.ends_with('%');
+    if (percent) text.remove_suffix(1);
+    while (percent && text.ends_with(' ')) text.remove_suffix(1);
+    std::uint64_t over = percent ? 100 : 1;
+    const std::size_t slash = text.find('/'), point = text.find('.');
+    const auto whole = parse_count(text.substr(0, std::min(slash, point)), 0, kMax);
+    if (!whole.ok() || (slash != std::string_view::npos && percent)) return failure;
+    std::uint64_t value = whole.value();
+    if (slash != std::string_view::npos) {
+        const auto below = parse_count(text.substr(slash + 1), 1, kMax);
+        if (!below.ok()) return failure;
+        over = below.value();
+    } else if (point != std::string_view::npos) {
+        const std::string_view digits = text.substr(point + 1);
+        if (digits.empty() || digits.size() > 9) return failure;
+        for (const char digit : digits) {
+            if (digit < '0' || digit > '9') return failure;
+            value = value * 10 + std::uint64_t(digit - '0');
+            over *= 10;
+        }
+    }
+    return Fixed32{std::uint64_t((static_cast<unsigned __int128>(value) << 32) / over)};
 }
 
 std::string why_no_name(std::string_view name) {

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/fabric_json.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/text.h"
 #include "rocegen/wire/opcode.h"
@@ -222,7 +223,8 @@ Json expectation(const ExpectationResult& e) {
 
 }  // namespace
 
-std::string to_json(const Result& result, const Plan& plan, const Evidence& evidence) {
+std::string to_json(const Result& result, const Plan& plan, const Evidence& evidence,
+                    const FabricResult* fabric) {
     Json json;
     json["schema_version"] = kSchemaVersion;
     json["verdict"] = verdict_line(result);
@@ -235,6 +237,7 @@ std::string to_json(const Result& result, const Plan& plan, const Evidence& evid
     json["ports"] = Json::array();
     for (const auto& port : result.ports) json["ports"].push_back(port_row(port));
     json["generator"] = generator(result.generator);
+    json["fabric"] = fabric ? fabric_json(*fabric) : Json(nullptr);
     json["notes"] = result.notes;
     json["streams"] = Json::array();
     for (const auto& stream : result.streams) json["streams"].push_back(stream_row(stream, plan));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/fabric.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/format.h"
 
@@ -233,7 +234,7 @@ std::string verdict_line(const Result& result) {
     return line + expectations_verdict(result);
 }
 
-std::string to_text(const Result& result, const Plan& plan) {
+std::string to_text(const Result& result, const Plan& plan, const FabricResult* fabric) {
     const auto name = [](const std::string& text) { return text.empty() ? "-" : text.c_str(); };
     std::string text = verdict_line(result) + "\n";
     text +=
@@ -242,7 +243,9 @@ std::string to_text(const Result& result, const Plan& plan) {
                     to_text(result.duration), plan.seed, name(result.clock));
     text += expectations(result);
     text += flow_frames(result, plan) + flow_rates(result, plan);
-    text += streams(result, plan) + ports(result) + generator(result.generator);
+    text += streams(result, plan) + ports(result);
+    if (fabric) text += fabric_text(*fabric);
+    text += generator(result.generator);
     return text + notes(result, plan);
 }
 

@@ -68,13 +68,13 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
 }
 
 void write_report(const std::filesystem::path& dir, const Result& result, const Plan& plan,
-                  const Evidence& evidence, const Meta& meta) {
+                  const Evidence& evidence, const Meta& meta, const FabricResult* fabric) {
     std::error_code error;
     std::filesystem::create_directories(dir, error);
     if (error) fail(dir, "make the directory", error.value());
     write_file(dir / "meta.json", meta_json(meta));
-    write_file(dir / "report.txt", to_text(result, plan));
-    write_file(dir / "report.json", to_json(result, plan, evidence));
+    write_file(dir / "report.txt", to_text(result, plan, fabric));
+    write_file(dir / "report.json", to_json(result, plan, evidence, fabric));
 }
 
 }  // namespace rocegen

@@ -8,10 +8,12 @@ import time
 from _lab import ROCEGEN, SOURCE, Folder, expect, expect_equal, profile
 
 LINK = f"{SOURCE}/profiles/testbeds/link.yaml"
+SWITCH = f"{SOURCE}/profiles/testbeds/emulated.yaml"
 
 with Folder() as folder:
     path = folder.file("long.yaml", profile([{"rate": "20kpps"}], measure="1h"))
-    for name, arguments in (("loopback", []), ("link", ["--testbed", LINK])):
+    for name, arguments in (("loopback", []), ("link", ["--testbed", LINK]),
+                            ("switch", ["--testbed", SWITCH])):
         for number in (signal.SIGINT, signal.SIGTERM):
             out = folder.file(f"{name}{int(number)}")
             process = subprocess.Popen([ROCEGEN, "run", path, "--out", out, *arguments],
@@ -26,5 +28,6 @@ with Folder() as folder:
             expect_equal(data["run"]["interrupted"], True, f"{name} interrupted")
             flow = data["flows"][0]
             expect(flow["data_frames_rx"] > 0, f"{name} received something")
+            expect_equal(data["fabric"] is not None, name == "switch", f"{name} has a fabric")
             expect_equal(flow["lost"], 0, f"{name}: nothing is lost by stopping")
-print("four reports are whole")
+print("six reports are whole")

@@ -5,14 +5,17 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 link=$ROCEGEN_SOURCE/profiles/testbeds/link.yaml
-profile=$ROCEGEN_SOURCE/profiles/first.yaml
+profiles=$ROCEGEN_SOURCE/profiles
 
 report() {  # report NAME COMMAND...: the report of the command's run, under that name
     local name=$1; shift
-    "$@" run "$profile" --testbed "$link" --duration 200ms --out "$folder/$name" >"$folder/$name.txt"
+    "$@" run "$profiles/first.yaml" --testbed "$link" --duration 200ms --out "$folder/$name" >"$folder/$name.txt"
+    "$@" run "$profiles/incast.yaml" --testbed "$profiles/testbeds/leaf-spine.yaml" --out "$folder/$name.fabric" >>"$folder/$name.txt"
 }
 same() {
-    cmp "$folder/first/report.json" "$folder/$1/report.json" || { echo "FAILED: $1 differs"; exit 1; }
+    for kind in "" .fabric; do
+        cmp "$folder/first$kind/report.json" "$folder/$1$kind/report.json" || { echo "FAILED: $1$kind differs"; exit 1; }
+    done
     echo "$1: the same"
 }
 

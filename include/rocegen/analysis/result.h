@@ -94,6 +94,20 @@ struct GeneratorResult {
     std::vector<std::string> why_not;  ///< Sentences, when not on plan.
 };
 
+/// Sums over an emulated fabric, for expectations; the report has each port and queue.
+struct FabricTotals {
+    std::uint64_t drops = 0;  ///< Frames, of all causes.
+    std::uint64_t egress_threshold_drops = 0, shared_pool_full_drops = 0, headroom_full_drops = 0,
+                  not_ect_drops = 0;
+    std::uint64_t ce_marked = 0;                    ///< Frames that switches marked.
+    std::uint64_t pfc_xoff_tx = 0, pfc_xon_tx = 0;  ///< By switches; a priority each.
+    std::uint64_t queue_peak_bytes = 0;             ///< Of the deepest queue, whole cells.
+    Picoseconds queue_peak_at{};
+    std::uint64_t buffer_peak_bytes = 0, headroom_peak_bytes = 0;  ///< Of the fullest switch.
+    Picoseconds paused{};    ///< Sum over the priorities of NICs and the queues of switches.
+    std::uint64_t held = 0;  ///< Frames in NICs, switches and on wires at the end.
+};
+
 struct ExpectationResult {
     std::string text;  ///< As the profile has it.
     std::string expected, seen;
@@ -111,6 +125,7 @@ struct Result {
     std::vector<FlowResult> flows;
     std::vector<StreamResult> streams;
     std::vector<PortResult> ports;
+    std::optional<FabricTotals> fabric;  ///< Empty: the wires were real.
     std::vector<ExpectationResult> expectations;
     std::vector<std::string> notes;  ///< What limits the numbers, in sentences.
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rocegen/analysis/result.h"
 #include "rocegen/base/units.h"
 #include "rocegen/fabric/config.h"
 #include "rocegen/fabric/series.h"
@@ -126,5 +127,8 @@ struct FabricResult {
     std::uint64_t events = 0;
     std::uint64_t hops = 0;  ///< Frames that arrived at a switch or a NIC, PFC not counted.
 };
+
+/// What expectations may ask of it.
+FabricTotals totals(const FabricResult& result);
 
 }  // namespace rocegen

@@ -1,5 +1,5 @@
-/// A testbed: where a profile runs. `dpdk`: ports of this machine, in real time. `emulated`: two
-/// ports that one link joins, in virtual time. docs/profiles.md documents each key.
+/// A testbed: where a profile runs. `dpdk`: ports of this machine, in real time. `emulated`: NICs,
+/// links and switches in virtual time. docs/profiles.md documents each key.
 /// Thread: const after loading.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rocegen/base/units.h"
+#include "rocegen/fabric/config.h"
 #include "rocegen/profile/places.h"
 #include "rocegen/profile/profile.h"
 #include "rocegen/wire/address.h"
@@ -42,20 +43,21 @@ struct Testbed {
     std::string name;         ///< Default: the file's, without its ending.
     /// Hosts are numbered from its first usable address on. Default 198.18.0.0/15 (RFC 2544).
     IpPrefix prefix{IpAddress::v4(0xc612'0000), 15};
-    std::vector<TestbedPort> ports;  ///< Both kinds: the link's ends when emulated.
+    /// Of dpdk; the link's ends when emulated without a switch. Else empty: each host has its own.
+    std::vector<TestbedPort> ports;
     struct Cores {
         std::optional<std::uint32_t> main;   ///< 0..1023; empty: the engine's choice.
         std::vector<std::uint32_t> workers;  ///< Likewise.
         Places places;
     };
-    Cores cores;  ///< dpdk.
-    struct Link {
-        BitRate rate{100'000'000'000};                      ///< L1, 1 Mbps..1.6 Tbps.
-        Picoseconds delay = std::chrono::nanoseconds{500};  ///< 0..1 s, one way.
-        std::uint32_t mtu = 1500;                           ///< 256..9600.
-    };
-    Link link;  ///< emulated.
+    Cores cores;                         ///< dpdk.
+    FabricConfig fabric = one_link({});  ///< emulated; its seed is the plan's.
+    std::uint32_t link_mtu = 1500;       ///< emulated, 256..9600.
     Places places;
+
+    bool has_switches() const {
+        return kind == Kind::kEmulated && fabric.topology.kind != TopologyConfig::Kind::kLink;
+    }
 };
 
 /// profiles/testbeds/loopback.yaml: what runs when no testbed is named.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "rocegen/analysis/result.h"
+#include "rocegen/fabric/result.h"
 #include "rocegen/traffic/plan.h"
 
 namespace rocegen {
@@ -16,7 +17,8 @@ struct Evidence {
     std::string profile_text, testbed_text;
 };
 
-/// Pretty-printed, with a newline at the end. Bytes of the evidence that are no UTF-8 become U+FFFD.
-std::string to_json(const Result& result, const Plan& plan, const Evidence& evidence = {});
+/// `fabric`: null in the report if there is none. Pretty-printed, with a newline at the end. Bytes of the evidence that are no UTF-8 become U+FFFD.
+std::string to_json(const Result& result, const Plan& plan, const Evidence& evidence = {},
+                    const FabricResult* fabric = nullptr);
 
 }  // namespace rocegen

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "rocegen/analysis/result.h"
+#include "rocegen/fabric/result.h"
 #include "rocegen/traffic/plan.h"
 
 namespace rocegen {
@@ -20,8 +21,8 @@ inline constexpr std::size_t kStreamsShown = 64;
 /// expectations hold; in this order.
 std::string verdict_line(const Result& result);
 
-/// The whole report; its first line is verdict_line().
-std::string to_text(const Result& result, const Plan& plan);
+/// The whole report, with what `fabric` saw if there is one; its first line is verdict_line().
+std::string to_text(const Result& result, const Plan& plan, const FabricResult* fabric = nullptr);
 
 /// What a run shows while it lasts, over the last second.
 struct Progress {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "rocegen/analysis/result.h"
+#include "rocegen/fabric/result.h"
 #include "rocegen/report/json.h"
 #include "rocegen/report/meta.h"
 #include "rocegen/traffic/plan.h"
@@ -14,7 +15,7 @@ namespace rocegen {
 /// Writes meta.json, report.txt and at last report.json, making the directory where it is missing:
 /// where report.json stands, the others are whole. Throws Failure(kMachineCannot).
 void write_report(const std::filesystem::path& dir, const Result& result, const Plan& plan,
-                  const Evidence& evidence, const Meta& meta);
+                  const Evidence& evidence, const Meta& meta, const FabricResult* fabric = nullptr);
 
 /// The whole file appears under its name at once or not at all: it is written beside and renamed.
 /// Throws Failure(kMachineCannot) that names the path and why.

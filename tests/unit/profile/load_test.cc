@@ -299,7 +299,7 @@ TEST(LoadTestbed, EmulatedOneHasTwoPortsByDefault) {
     EXPECT_EQ(testbed->ports[0].name, "a");
     EXPECT_EQ(testbed->ports[0].hosts.kind, HostSet::Kind::kSources);
     EXPECT_EQ(testbed->ports[1].hosts.kind, HostSet::Kind::kRest);
-    EXPECT_EQ(testbed->link.delay, Picoseconds{500ns});
+    EXPECT_EQ(testbed->fabric.link.delay, Picoseconds{500ns});
     EXPECT_EQ(testbed->ports[1].link_rate, 100_gbps);
 }
 

@@ -1,0 +1,171 @@
+#include "profile/read_fabric.h"
+
+#include <fmt/format.h>
+
+namespace rocegen {
+namespace {
+
+using Kind = TopologyConfig::Kind;
+
+/// In the order of the key's choices.
+constexpr Kind kKinds[] = {Kind::kLink, Kind::kSingle, Kind::kLeafSpine, Kind::kRail};
+
+void read_topology(MapReader map, TopologyConfig& out) {
+    const auto type = map.choice("type");
+    map.count("leaves", out.leaves);
+    map.count("spines", out.spines);
+    map.count("hosts_per_leaf", out.hosts_per_leaf);
+    map.count("rails", out.rails);
+    map.count("uplinks", out.uplinks);
+    map.bit_rate("uplink_rate", out.uplink.rate);
+    map.time("uplink_delay", out.uplink.delay);
+    Fixed32 oversubscription;
+    map.share("oversubscription", oversubscription);
+    out.oversubscription_milli = std::uint32_t((oversubscription.q32 * 1000) >> 32);
+    out.kind = type ? kKinds[*type] : Kind::kLink;
+    const auto refuse = [&](std::initializer_list<std::string_view> keys, std::string_view types) {
+        for (const std::string_view key : keys) {
+            if (map.given(key)) map.error(key, fmt::format("belongs to type: {}", types));
+        }
+    };
+    const bool tiers = out.kind == Kind::kLeafSpine || out.kind == Kind::kRail;
+    if (out.kind != Kind::kLeafSpine) refuse({"leaves", "hosts_per_leaf"}, "leaf-spine");
+    if (out.kind != Kind::kRail) refuse({"rails"}, "rail");
+    if (!tiers) {
+        refuse({"spines", "uplinks", "uplink_rate", "uplink_delay", "oversubscription"},
+               "leaf-spine and rail");
+    }
+    if (map.given("uplink_rate") && map.given("oversubscription")) {
+        map.error("oversubscription", "sets the uplinks' rate too; give it or uplink_rate");
+    }
+}
+
+void read_link(MapReader map, Testbed& out) {
+    map.bit_rate("rate", out.fabric.link.rate);
+    map.time("delay", out.fabric.link.delay);
+    map.count("mtu", out.link_mtu);
+}
+
+/// A pause names the priority of its group, and NICs pause traffic classes: both must be one.
+void check_lossless(MapReader& map, const QosMap& qos) {
+    for (unsigned group = 0; group < 8; ++group) {
+        if (!qos.lossless(std::uint8_t(group))) continue;
+        unsigned classes = 0;
+        for (unsigned tc = 0; tc < 8; ++tc) classes |= unsigned{qos.tc_to_group[tc] == group} << tc;
+        if (classes == 1u << group) continue;
+        map.error("priorities",
+                  fmt::format("{}: in the chosen qos, priority group {} is not of traffic class {} "
+                              "alone, so a pause would not stop what fills it",
+                              group, group, group));
+    }
+}
+
+void read_pfc(MapReader map, bool alpha_given, FabricConfig& out) {
+    PfcConfig& pfc = out.switches.pfc;
+    map.priorities("priorities", out.qos.lossless_groups);
+    pfc.dynamic = !map.bytes_or_word("xoff_threshold", pfc.xoff_bytes);
+    map.bytes("xon_offset", pfc.xon_offset_bytes);
+    map.bytes("headroom", pfc.headroom_bytes);
+    map.bytes("headroom_pool", pfc.headroom_pool_bytes);
+    map.time("response", pfc.response);
+    out.nic.response = pfc.response;
+    pfc.enabled = out.qos.lossless_groups != 0;
+    check_lossless(map, out.qos);
+    for (const std::string_view key :
+         {"xoff_threshold", "xon_offset", "headroom", "headroom_pool", "response"}) {
+        if (!pfc.enabled && map.given(key)) {
+            map.error(key, "does nothing, since no priority is lossless; leave it out");
+        }
+    }
+    if (!pfc.dynamic && alpha_given) {
+        map.error("xoff_threshold",
+                  "is a size, so switch.alpha.lossless would do nothing; leave "
+                  "one of them out");
+    }
+}
+
+void read_ecn(MapReader map, EcnConfig& out) {
+    map.priorities("priorities", out.queues);
+    map.bytes("kmin", out.kmin_bytes);
+    map.bytes("kmax", out.kmax_bytes);
+    map.share("pmax", out.pmax);
+    out.at_dequeue = map.choice("mark_at") == 1u;
+    out.drop_not_ect = map.choice("not_ect") != 1u;
+}
+
+void read_scheduler(MapReader map, SchedulerConfig& out) {
+    map.priorities("strict", out.strict);
+    const auto weights = map.node("dwrr");
+    if (!weights) return;
+    const Key& key = *find_key(KeyDoc::File::kTestbed, "switch.scheduler.dwrr.<queue>");
+    ReadContext& context = map.context();
+    each_named(context, *weights, map.path_of("dwrr"),
+               [&](const std::string& name, const YAML::Node& value, const std::string& path) {
+                   const auto queue = parse_count(name, 0, 7);
+                   if (!queue.ok()) {
+                       return context.error(value, path,
+                                            fmt::format("{}: is no queue; 0 to 7 are", name));
+                   }
+                   if (out.strict & 1u << queue.value()) {
+                       return context.error(value, path, "is a strict queue, which has no weight");
+                   }
+                   const auto weight =
+                       parse_count(value.IsScalar() ? value.Scalar() : "", key.min, key.max);
+                   if (!weight.ok()) {
+                       return context.error(value, path,
+                                            fmt::format("{}: {}", shown(value), weight.why()));
+                   }
+                   out.weights[queue.value()] = std::uint16_t(weight.value());
+               });
+}
+
+void read_switch(MapReader map, FabricConfig& out) {
+    SwitchConfig& to = out.switches;
+    if (map.choice("architecture") == 1u) to.architecture = SwitchConfig::Architecture::kVoq;
+    std::uint64_t cell = to.cell_bytes;
+    map.bytes("cell", cell);
+    to.cell_bytes = std::uint32_t(cell);
+    map.bytes("buffer", to.buffer_bytes);
+    map.bytes("queue_limit", to.queue_limit_bytes);
+    bool alpha_given = false;
+    ReadContext& context = map.context();
+    if (const auto alpha = map.node("alpha")) {
+        MapReader inner{context, *alpha, "switch.alpha", "switch.alpha"};
+        inner.share("lossless", to.pfc.alpha);
+        inner.share("lossy", to.alpha_lossy);
+        alpha_given = inner.given("lossless");
+    }
+    if (const auto pfc = map.node("pfc")) {
+        read_pfc({context, *pfc, "switch.pfc", "switch.pfc"}, alpha_given, out);
+    }
+    if (const auto ecn = map.node("ecn")) {
+        read_ecn({context, *ecn, "switch.ecn", "switch.ecn"}, to.ecn);
+    }
+    if (const auto scheduler = map.node("scheduler")) {
+        read_scheduler({context, *scheduler, "switch.scheduler", "switch.scheduler"}, to.scheduler);
+    }
+}
+
+}  // namespace
+
+void read_fabric(MapReader& map, Testbed& out) {
+    ReadContext& context = map.context();
+    FabricConfig& fabric = out.fabric;
+    if (const auto qos = map.choice("qos")) {
+        fabric.qos = *qos == 0 ? identity_qos() : *qos == 1 ? sonic_azure_qos() : nvidia_qos();
+    }
+    if (const auto topology = map.node("topology")) {
+        read_topology({context, *topology, "topology", "topology"}, fabric.topology);
+    }
+    if (fabric.topology.kind != Kind::kLink) fabric.nic.response = NicConfig{}.response;
+    if (const auto link = map.node("link")) read_link({context, *link, "link", "link"}, out);
+    if (const auto node = map.node("switch")) {
+        read_switch({context, *node, "switch", "switch"}, fabric);
+    }
+    // A topology that suits any number of ports leaves what is wrong with the switches.
+    FabricConfig switches = fabric;
+    switches.topology = {};
+    for (const std::string& what : problems(switches, 1)) map.error("switch", what);
+}
+
+}  // namespace rocegen
