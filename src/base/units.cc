@@ -219,7 +219,7 @@ std::string to_text(BitRate rate) { return unit_text(rate.bits_per_sec, kRateUni
 std::string to_text(Picoseconds time) {
     if (time.count() < 0) return "-" + to_text(Picoseconds{-time.count()});
     if (time.count() == 0) return "0s";
-    return unit_text(std::uint64_t(time.count()), std::span(kTimeUnits).first(5), 6);
+    return unit_text(std::uint64_t(time.count()), std::span(kTimeUnits).first(5), 12);
 }
 std::string bytes_text(std::uint64_t bytes) {
     for (std::size_t i = kByteUnits.size(); i-- > 0;) {
