@@ -179,7 +179,7 @@ void finish_flow(const Plan& plan, FlowResult& flow, std::span<const Transmitter
     flow.tx = sent_rates(plan, flow.flow, transmitters);
     flow.rx = received_rates(flow);
     std::uint64_t sources = 0;
-    for (const SourcePlan& s : plan.sources) sources += s.flow == flow.flow;
+    for (const SourcePlan& s : plan.sources) sources += s.flow == flow.flow && s.sibling == 0;
     flow.wanted_l1_bits_per_sec = double(from.mean_bit_rate.bits_per_sec) * double(sources);
     // A burst's mean depends on where it was cut off: only a constant rate has an error.
     if (flow.tx.l1_bits_per_sec && from.pattern.kind == Pattern::Kind::kConstant) {
@@ -272,8 +272,12 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
     }
     add_ports(plan, result, transmitters, analyzers, end);
     Histogram lateness;
+    const Histogram* merged = nullptr;
     for (const TransmitterOf& t : transmitters) {
-        lateness.merge(t.transmitter->lateness_ns());
+        const Histogram* const one = t.transmitter->lateness_ns();
+        if (one && one != merged)
+            lateness.merge(*one);  // one run's transmitters share one, or none
+        merged = one ? one : merged;
         for (const auto& report : t.transmitter->source_reports()) {
             result.generator.slips += report.counters.slips;
             result.generator.slipped += report.counters.slipped;

@@ -90,7 +90,8 @@ void Fabric::make_nics() {
         sources[plan_.sources[s].port].push_back(s);
     }
     for (std::uint32_t p = 0; p < graph_.nics; ++p) {
-        Transmitter& t = transmitters_.emplace_back(plan_, templates_, streams_, sources[p]);
+        Transmitter& t =
+            transmitters_.emplace_back(plan_, templates_, streams_, sources[p], &lateness_ns_);
         nics_.emplace_back(core_, p, config_.nic, lossless, marks_, header_bytes_, t);
     }
 }
