@@ -15,6 +15,7 @@
 #include "rocegen/dpdk/crew.h"
 #include "rocegen/dpdk/device.h"
 #include "rocegen/dpdk/eal.h"
+#include "rocegen/dpdk/resolve.h"
 #include "rocegen/dpdk/signals.h"
 #include "rocegen/dpdk/verdict.h"
 #include "rocegen/engine/collect.h"
@@ -318,13 +319,15 @@ Result Session::report(bool interrupted) {
 
 std::string dpdk_version() { return rte_version(); }
 
-Result run_live(const Plan& plan, const LiveConfig& config) {
-    if (config.ports.size() != plan.ports.size()) {
+Result run_live(const Plan& plan, const LiveConfig& asked) {
+    if (asked.ports.size() != plan.ports.size()) {
         throw Failure(ExitStatus::kBadInput,
                       fmt::format("the plan has {} ports and the testbed {}; give it as many",
-                                  plan.ports.size(), config.ports.size()));
+                                  plan.ports.size(), asked.ports.size()));
     }
     const FrameNeeds needs = frame_needs(plan);
+    LiveConfig config = asked;
+    config.ports = resolve_devices(asked.ports, needs, asked.force);
     check_devices(config.ports, needs);
     CpuClaims claims;
     const std::vector<unsigned> allowed = allowed_cpus();

@@ -108,7 +108,10 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "ports[]", K::kMap, "required", 0, 0, "", "One port."},
     {T, "ports[].name", K::kName, "required", 0, 0, "", "What the report and `expect` call it."},
     {T, "ports[].device", K::kText, "required", 0, 0, "",
-     "PCI address, kernel interface, or `ring:NAME`; ports of one ring's name are joined."},
+     "PCI address, kernel interface, `ring:NAME` (the two ports of one name are joined), or a "
+     "virtual device of DPDK with its arguments."},
+    {T, "ports[].driver", K::kChoice, "auto", 0, 0, "auto | af_packet | af_xdp | tap | pcap",
+     "How a kernel interface is opened; auto is af_packet. tap makes the interface."},
     {T, "ports[].link_rate", K::kBitRate, "required", kMbps, kTbps * 16 / 10, "",
      "Rate of the link (L1). It wins over what the driver says."},
     {T, "ports[].mtu", K::kCount, "1500", 256, 9600, "", "Longest IP datagram in bytes."},
