@@ -40,7 +40,6 @@ void add_load_options(CLI::App& command, LoadArguments& arguments);
 struct RunArguments : LoadArguments {
     std::string out;
     bool json = false;
-    bool force = false;  ///< Takes interfaces that the machine itself uses.
     std::vector<std::string> command_line;
 };
 ExitStatus run(const RunArguments& arguments);

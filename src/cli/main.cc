@@ -17,8 +17,6 @@ int main(int argc, char** argv) {
     rocegen::cli::add_load_options(run, run_arguments);
     run.add_option("--out", run_arguments.out,
                    "Directory for report.json, report.txt and meta.json; made if missing");
-    run.add_flag("--force", run_arguments.force,
-                 "Send on interfaces with an address or the default route, too");
     run.add_flag("--json", run_arguments.json, "Print report.json alone on stdout");
 
     rocegen::cli::LoadArguments check_arguments;

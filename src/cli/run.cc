@@ -54,11 +54,10 @@ std::string line_of(const LiveProgress& p) {
                           .lost = std::nullopt});
 }
 
-Result run_on_ports(const Loaded& loaded, bool force) {
+Result run_on_ports(const Loaded& loaded) {
     LiveConfig config;
-    config.force = force;
     for (const TestbedPort& port : loaded.testbed.ports) {
-        config.ports.push_back({port.name, port.device, port.link_rate, port.mtu, port.driver});
+        config.ports.push_back({port.name, port.device, port.link_rate, port.mtu});
     }
     config.worker_cpus = loaded.testbed.cores.workers;
     config.main_cpu = loaded.testbed.cores.main;
@@ -90,7 +89,7 @@ ExitStatus run(const RunArguments& arguments) {
     meta.tag_run = loaded.plan.run;
 
     std::optional<FabricResult> seen;
-    Result result = live ? run_on_ports(loaded, arguments.force) : run_emulated(loaded, seen);
+    Result result = live ? run_on_ports(loaded) : run_emulated(loaded, seen);
     const FabricResult* fabric = seen ? &*seen : nullptr;
     result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();

@@ -123,17 +123,10 @@ bool is_pci(const std::string& device) {
            std::all_of(address.begin(), address.end(), allowed);
 }
 
-bool is_interface_name(const std::string& device) {
-    return !is_ring(device) && !is_pci(device) && !device.starts_with("net_");
-}
-
 PortPools port_pools(const LivePortConfig& config, const FrameNeeds& needs) {
     // What arrives may be longer than what is sent: as long as the MTU, or as the driver's buffers.
     const std::uint32_t frame_bytes = std::max({needs.frame_bytes, config.mtu + kL2Bytes,
                                                 af_packet_frame_bytes(config.device).value_or(0)});
-    if (config.device.starts_with("net_af_xdp")) {
-        return {PoolSize::tx(needs.payload_bytes), PoolSize::one_page()};
-    }
     return {PoolSize::tx(needs.payload_bytes), PoolSize::rx(frame_bytes, is_ring(config.device))};
 }
 
@@ -191,7 +184,6 @@ Device::Device(std::uint16_t port_id, const LivePortConfig& config, const FrameN
     rte_eth_dev_info info{};
     require(rte_eth_dev_info_get(port_id_, &info), "tell its capabilities");
     driver_ = info.driver_name;
-    traits_ = &port_traits(driver_);
     const PortPools pools = port_pools(config_, needs);
     const int socket = rte_eth_dev_socket_id(port_id_);
     tx_pool_.emplace(
@@ -272,7 +264,7 @@ void Device::start_counting() {
 
 void Device::report(PortResult& into, std::uint64_t accepted) const {
     into.driver = driver_;
-    into.device = config_.interface.empty() ? config_.device : config_.interface;
+    into.device = config_.device;
     into.link_rate = config_.link_rate;
     into.tx_frames = accepted;
     rte_eth_stats now{};
@@ -282,8 +274,8 @@ void Device::report(PortResult& into, std::uint64_t accepted) const {
     into.tx_frames -= std::min(accepted, *into.tx_errors);
     into.rx_no_buffer = now.rx_nombuf - before_.rx_nombuf;
     into.rx_errors = now.ierrors - before_.ierrors;
-    // Of af_packet: the kernel drops what does not fit into its ring, and the driver does not ask.
-    if (traits_->counts_missed) into.rx_missed = now.imissed - before_.imissed;
+    // The kernel drops what does not fit into this one's ring, and the driver does not ask.
+    if (driver_ != "net_af_packet") into.rx_missed = now.imissed - before_.imissed;
 }
 
 }  // namespace rocegen

@@ -15,7 +15,6 @@
 #include "rocegen/dpdk/crew.h"
 #include "rocegen/dpdk/device.h"
 #include "rocegen/dpdk/eal.h"
-#include "rocegen/dpdk/resolve.h"
 #include "rocegen/dpdk/signals.h"
 #include "rocegen/dpdk/verdict.h"
 #include "rocegen/engine/collect.h"
@@ -38,8 +37,7 @@ FrameNeeds frame_needs(const Plan& plan) {
     for (const TemplateGroup& group : plan.template_groups) {
         for (const auto& spec : group.shapes) {
             if (!spec) continue;
-            const std::uint32_t frame =
-                roce_frame_bytes(spec->opcode, !spec->source_ip.is_v4(), spec->payload_bytes_max);
+            const std::uint32_t frame = frame_bytes(*spec, spec->payload_bytes_max);
             needs.payload_bytes =
                 std::max<std::uint32_t>(needs.payload_bytes, spec->payload_bytes_max);
             needs.frame_bytes = std::max(needs.frame_bytes, frame);
@@ -319,15 +317,13 @@ Result Session::report(bool interrupted) {
 
 std::string dpdk_version() { return rte_version(); }
 
-Result run_live(const Plan& plan, const LiveConfig& asked) {
-    if (asked.ports.size() != plan.ports.size()) {
+Result run_live(const Plan& plan, const LiveConfig& config) {
+    if (config.ports.size() != plan.ports.size()) {
         throw Failure(ExitStatus::kBadInput,
                       fmt::format("the plan has {} ports and the testbed {}; give it as many",
-                                  plan.ports.size(), asked.ports.size()));
+                                  plan.ports.size(), config.ports.size()));
     }
     const FrameNeeds needs = frame_needs(plan);
-    LiveConfig config = asked;
-    config.ports = resolve_devices(asked.ports, needs, asked.force);
     check_devices(config.ports, needs);
     CpuClaims claims;
     const std::vector<unsigned> allowed = allowed_cpus();

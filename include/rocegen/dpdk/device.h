@@ -14,15 +14,12 @@
 #include "rocegen/analysis/result.h"
 #include "rocegen/dpdk/live.h"
 #include "rocegen/dpdk/pool.h"
-#include "rocegen/dpdk/port_traits.h"
 
 namespace rocegen {
 
 /// Kinds of `LivePortConfig::device`.
 bool is_ring(const std::string& device);
 bool is_pci(const std::string& device);
-/// What is neither of those nor a virtual device of DPDK ("net_..."): a kernel interface.
-bool is_interface_name(const std::string& device);
 
 /// What a port's buffers must hold.
 struct FrameNeeds {
@@ -76,7 +73,6 @@ private:
     std::uint16_t port_id_;
     LivePortConfig config_;
     std::string driver_;
-    const PortTraits* traits_ = nullptr;
     std::vector<std::string> notes_;
     std::optional<Pool> tx_pool_, rx_pool_;
     rte_eth_stats before_{};

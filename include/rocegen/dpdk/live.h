@@ -17,14 +17,11 @@ namespace rocegen {
 
 struct LivePortConfig {
     std::string name;
-    /// A kernel interface ("veth0"), a virtual device ("net_pcap0,tx_pcap=out.pcap"), a PCI address ("0000:3b:00.0"), or
+    /// A virtual device ("net_pcap0,tx_pcap=out.pcap"), a PCI address ("0000:3b:00.0"), or
     /// "ring:NAME": the two ports of one NAME are each other's peer, a single one is its own.
     std::string device;
     BitRate link_rate;
     std::uint32_t mtu = 1500;  ///< Longest IP datagram, bytes.
-    /// For a kernel interface: "af_packet" (also if empty), "af_xdp", "tap" or "pcap".
-    std::string driver = {};
-    std::string interface = {};  ///< What resolve_devices() was given.
 };
 
 /// What happened so far, or since the last report.
@@ -45,7 +42,6 @@ struct LiveConfig {
     /// A worker polls on each. Empty: one worker on the last CPU this process may use.
     std::vector<unsigned> worker_cpus;
     std::optional<unsigned> main_cpu;  ///< Where main sleeps and ticks; empty: anywhere.
-    bool force = false;                ///< Takes interfaces that the machine itself uses.
     std::uint32_t icrc_every = 1;      ///< Checks the ICRC of one frame in so many; 0: of none.
     std::function<void(const LiveProgress&)> progress;  ///< Once a second, on main; may be empty.
 };
