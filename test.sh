@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds rocegen with asserts and runs its tests. What this machine cannot do is skipped and listed.
-# Usage: ./test.sh [--quick]       --quick: the unit tests only
+# Usage: ./test.sh [--quick]       --quick: the unit tests only; else the fuzzers too, a minute each at once
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 select=()
@@ -20,4 +20,7 @@ ctest --preset test -j "$(nproc)" --output-junit junit.xml "${select[@]}" 2>&1 |
 echo
 python3 scripts/skipped.py build/test/junit.xml || true
 grep 'tests passed' "$log" || true
+if (( ${#select[@]} == 0 )); then
+    scripts/fuzz.sh || status=$?
+fi
 exit "$status"

@@ -66,7 +66,7 @@ constexpr Known kKnown[] = {
 bool is_text(std::span<const std::byte> bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) {
         const auto c = std::uint8_t(b);
-        return (c >= 0x20 && c != 0x7f) || c == '\n' || c == '\r' || c == '\t';
+        return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t';
     });
 }
 

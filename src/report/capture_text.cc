@@ -243,7 +243,13 @@ std::vector<std::string> CaptureReport::warnings() const {
         if (!file.end_reason.empty()) {
             lines.push_back(file.end_reason);
         } else if (file.damaged) {
-            lines.push_back(file.name + ": the file is damaged; what could be read was");
+            std::string what;
+            for (const auto& issue : file.issues) {
+                if (!issue.damage) continue;
+                what += fmt::format("{}{} ({})", what.empty() ? "" : ", ", issue.name, issue.count);
+            }
+            lines.push_back(fmt::format("{}: the file is damaged: {}; what could be read was",
+                                        file.name, what));
         }
     }
     const std::uint64_t read = totals.records - totals.empty - totals.unreadable;

@@ -37,6 +37,8 @@ Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
         source.stream_count = from.stream_count;
         source.message_bytes = flow.message_bytes;
         source.path_mtu = flow.path_mtu;
+        if (flow.counts_bytes) source.number_mask = ~0u;
+        source.psn_step = flow.counts_bytes ? 0 : flow.number_step;
         set_cuts(source, flow, plan.streams[from.first_stream].template_group);
         source.plan_pace = pace_q32(flow.bit_rate) * from.siblings;
         set_pace(source, source.plan_pace);
@@ -75,6 +77,7 @@ void Transmitter::set_cuts(Source& source, const FlowPlan& flow, std::uint32_t g
         out.frame_bytes = templates_.of(group, cut.shape).frame_bytes(cut.payload_bytes);
         out.l1_bytes = l1_bytes(out.frame_bytes);
         source.longest_l1_bytes = std::max(source.longest_l1_bytes, out.l1_bytes);
+        out.number_step = flow.counts_bytes ? cut.payload_bytes : flow.number_step;
         left -= cut.payload_bytes;
         if (left == 0) break;
         // First, a middle if there is one, then the last.
@@ -108,7 +111,7 @@ Picoseconds Transmitter::own_time(unsigned priority, Picoseconds now) const noex
 std::uint64_t Transmitter::allowance(const Source& source) const noexcept {
     if (!source.has_limit) return ~std::uint64_t{0};
     const std::int32_t ahead = distance(streams_[source.first_stream].psn, source.limit);
-    return ahead > 0 ? std::uint64_t(ahead) : 0;
+    return ahead > 0 ? std::uint64_t(ahead) / source.psn_step : 0;
 }
 
 void Transmitter::place(std::uint32_t index) noexcept {
@@ -266,13 +269,13 @@ std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picosecond
         out[taken++] = Departure{.due = due,
                                  .stream = stream_index,
                                  .sequence = std::uint32_t(stream.frames),
-                                 .psn = stream.psn,
+                                 .tcp_sequence = stream.tcp_sequence,  // the PSN as well
                                  .payload_bytes = cut.payload_bytes,
                                  .priority = source.priority,
                                  .shape = shape};
         const std::uint64_t still_left = left - cut.payload_bytes;
         stream.message_bytes_left = std::uint32_t(still_left);
-        stream.psn = stream.psn.plus(1);
+        stream.tcp_sequence = (stream.tcp_sequence + cut.number_step) & source.number_mask;
         ++stream.frames;
         stream.frame_bytes += cut.frame_bytes;
         frame_sum += cut.frame_bytes;
@@ -350,7 +353,7 @@ void Transmitter::set_rate(std::uint32_t stream, BitRate rate, Picoseconds now) 
 void Transmitter::set_limit(std::uint32_t stream, Psn limit, Picoseconds now) noexcept {
     const std::uint32_t index = source_of(stream);
     Source& source = sources_[index];
-    assert(source.stream_count == 1);
+    assert(source.stream_count == 1 && source.psn_step > 0);
     source.has_limit = true;
     source.limit = limit;
     unblock(source, now);
@@ -379,9 +382,11 @@ void Transmitter::rewind(std::uint32_t stream_index, Psn from, Picoseconds not_b
                          Picoseconds now) noexcept {
     const std::uint32_t index = source_of(stream_index);
     Source& source = sources_[index];
-    assert(source.stream_count == 1);
+    assert(source.stream_count == 1 && source.psn_step > 0);
     Stream& stream = streams_[stream_index];
-    const std::int32_t back = distance(from, stream.psn);
+    // Inside a request of several PSNs means from its first on.
+    const std::int32_t psns = distance(from, stream.psn), step = std::int32_t(source.psn_step);
+    const std::int32_t back = psns > 0 ? (psns + step - 1) / step : psns / step;
     assert(back + std::int64_t{source.resend_left} >= 0);
     const auto packets = std::int64_t(packets_per_message(source.message_bytes, source.path_mtu));
     const std::uint64_t sent =
@@ -390,7 +395,7 @@ void Transmitter::rewind(std::uint32_t stream_index, Psn from, Picoseconds not_b
     if (at < 0) at += packets;
     stream.message_bytes_left =
         at == 0 ? 0 : std::uint32_t(source.message_bytes - std::uint64_t(at) * source.path_mtu);
-    stream.psn = from;
+    stream.psn = stream.psn.plus(std::uint32_t(-back * step));
     source.resend_left = std::uint32_t(std::int64_t{source.resend_left} + back);
     source.hold = own_time(source.priority, std::max(now, not_before));
     source.due = earliest(source);

@@ -62,7 +62,7 @@ public:
     /// Paces by `rate` (L1), or by the plan's if that is less. The next packet is due as long after
     /// the last one as it takes at the new rate, but a rise makes nothing due before `now`.
     void set_rate(std::uint32_t stream, BitRate rate, Picoseconds now) noexcept;
-    /// Sends nothing from PSN `limit` on, until a later limit is set.
+    /// Sends no packet that takes PSN `limit` or a later one, until a later limit is set.
     void set_limit(std::uint32_t stream, Psn limit, Picoseconds now) noexcept;
     /// The next packet is PSN `from`, not before `not_before`. What is sent again has its old PSN
     /// and place in its message but a new sequence in the tag, and counts for no limit and no burst.
@@ -104,6 +104,7 @@ private:
     struct Cut {
         std::uint16_t payload_bytes = 0;
         std::uint32_t frame_bytes = 0, l1_bytes = 0;
+        std::uint32_t number_step = 1;  ///< To the stream's next PSN or TCP sequence number.
     };
     /// Why a source is not in its heap.
     static constexpr std::uint8_t kEnded = 1, kBlocked = 2, kStopped = 4;
@@ -128,6 +129,8 @@ private:
         std::uint8_t priority = 0;
         std::uint8_t parked = 0;
         bool has_limit = false;
+        std::uint32_t psn_step = 1;  ///< Of a packet; 0: it cannot be limited or rewound.
+        std::uint32_t number_mask = 0xff'ffff;  ///< Of a PSN; TCP's numbers have 32 bits.
         bool burst_by_packets = false, burst_by_messages = false;
         Psn limit{};
         Picoseconds debt_cap{};

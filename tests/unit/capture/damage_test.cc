@@ -104,7 +104,7 @@ Bytes gzip(const Bytes& plain) {
     stream.next_out = reinterpret_cast<Bytef*>(packed.data());
     stream.avail_out = uInt(packed.size());
     deflate(&stream, Z_FINISH);
-    packed.resize(packed.size() - stream.avail_out);
+    packed.erase(packed.end() - std::ptrdiff_t(stream.avail_out), packed.end());
     deflateEnd(&stream);
     return packed;
 }

@@ -251,6 +251,26 @@ TEST(Rewind, AcrossTheWrapOfThePsn) {
     EXPECT_EQ(psns(s.run(us(8))), (Psns{0xff'ffff, 0, 1, 2}));
 }
 
+// A READ request takes the PSNs of its responses.
+TEST(Rewind, GoesBackByWholeRequests) {
+    Plan plan = Paced::with_rate({.message_bytes = 1024});
+    plan.flows[0].number_step = 4;
+    const FrameTemplates templates{plan};
+    std::vector<Stream> streams = make_streams(plan, templates);
+    const std::vector<std::uint32_t> all{0};
+    Transmitter t{plan, templates, streams, all};
+    std::array<Departure, 8> out;
+    EXPECT_EQ(t.take(us(4), out), 5u);  // PSN 100, 104, 108, 112, 116
+    t.rewind(0, Psn{110}, Picoseconds::min(), us(4));
+    EXPECT_EQ(streams[0].psn, Psn{108});
+    t.set_limit(0, Psn{115}, us(4));  // 112 to 115 would need 116
+    EXPECT_EQ(t.take(us(20), out), 1u);
+    EXPECT_EQ(out[0].psn, Psn{108});
+    t.set_limit(0, Psn{116}, us(20));
+    EXPECT_EQ(t.take(us(40), out), 1u);
+    EXPECT_EQ(out[0].psn, Psn{112});
+}
+
 TEST(Stop, EndsTheSourceForGood) {
     Paced s;
     s.run(us(3));
