@@ -98,8 +98,8 @@ TEST(Summary, SaysLossWithItsCauseAndPlace) {
 
 TEST(Summary, SaysThatNothingWasLost) {
     Result result = test::example_result();
-    for (StreamResult& s : result.streams) s.by_tag = s.by_psn = {};
-    for (FlowResult& f : result.flows) f.by_tag = f.by_psn = {};
+    for (StreamResult& s : result.streams) s.by_tag = s.by_psn = Traffic::Losses{};
+    for (FlowResult& f : result.flows) f.by_tag = f.by_psn = Traffic::Losses{};
     EXPECT_THAT(summary(result, test::example_plan(), nullptr),
                 testing::Contains("Nothing was lost."));
 }
