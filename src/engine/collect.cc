@@ -188,6 +188,46 @@ Rates received_rates(const FlowResult& flow) {
             double(flow.data_frames_rx - 1) / seconds};
 }
 
+/// From the first to the last start in each burst in which two sources or more began.
+Distribution skew_of(std::span<const BurstArrivals::Burst> bursts) {
+    Histogram skews;
+    for (const BurstArrivals::Burst& burst : bursts) {
+        if (burst.sources > 1) skews.record(std::uint64_t(whole_ns(burst.last - burst.first)));
+    }
+    return summarize(skews);
+}
+
+void add_burst_skews(FlowResult& flow, std::span<const TransmitterOf> transmitters,
+                     std::span<const AnalyzerOf> analyzers) {
+    std::vector<BurstArrivals::Burst> planned, departed, arrived;
+    const auto merge = [](auto& into, std::size_t at, const BurstArrivals::Burst& more) {
+        if (into.size() <= at) into.resize(at + 1);
+        into[at].sources += more.sources;
+        into[at].first = std::min(into[at].first, more.first);
+        into[at].last = std::max(into[at].last, more.last);
+    };
+    for (const TransmitterOf& t : transmitters) {
+        for (const auto& [index, bursts] : t.transmitter->flow_bursts()) {
+            if (index != flow.flow) continue;
+            for (std::size_t b = 0; b < bursts.size(); ++b) {
+                const auto& from = bursts[b];
+                if (from.sources == 0) continue;
+                merge(planned, b, {from.sources, from.planned_first, from.planned_last});
+                merge(departed, b, {from.sources, from.departed_first, from.departed_last});
+            }
+        }
+    }
+    for (const AnalyzerOf& a : analyzers) {
+        const auto& bursts = a.analyzer->burst_arrivals().bursts(flow.flow);
+        for (std::size_t b = 0; b < bursts.size(); ++b) {
+            if (bursts[b].sources > 0) merge(arrived, b, bursts[b]);
+        }
+    }
+    flow.burst_skew_planned_ns = skew_of(planned);
+    flow.burst_skew_departure_ns = skew_of(departed);
+    flow.burst_skew_arrival_ns = skew_of(arrived);
+}
+
 void finish_flow(const Plan& plan, FlowResult& flow, std::span<const TransmitterOf> transmitters) {
     const FlowPlan& from = plan.flows[flow.flow];
     flow.tx = sent_rates(plan, flow.flow, transmitters);
@@ -294,6 +334,7 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
         }
         if (delays.count() > 0) flow.avg_latency_ns = delays.mean();
         finish_flow(plan, flow, transmitters);
+        add_burst_skews(flow, transmitters, analyzers);
     }
     add_ports(plan, result, transmitters, analyzers, end);
     for (const AnalyzerOf& a : analyzers) {

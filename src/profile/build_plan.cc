@@ -318,7 +318,7 @@ std::uint32_t PlanBuilder::source_hosts(const Ends& ends) const {
 /// A burst at a random place in its period ends before the period does.
 void PlanBuilder::set_pattern_rates(const Flow& flow, const Ends& ends, FlowPlan& out,
                                     const TemplateGroup& group) const {
-    if (!flow.random_starts || out.bit_rate.bits_per_sec == 0) return;
+    if (!out.pattern.random_start || out.bit_rate.bits_per_sec == 0) return;
     const std::uint32_t streams = flow.qps * ends.to.count;
     out.pattern.skew = std::max(
         out.pattern.period - burst_time(out, burst_cost(out, group, streams)), Picoseconds{0});

@@ -212,8 +212,7 @@ void Checks::check_load(std::uint32_t port) {
         if (found == c.sources.end()) continue;
         if (c.too_fast) return;  // said already
         sum += static_cast<unsigned __int128>(c.mean.bits_per_sec) * found->second;
-        if (c.plan.pattern.kind == Pattern::Kind::kBurst && c.plan.pattern.in_step &&
-            !c.plan.pattern.exponential && !c.flow.random_starts) {
+        if (c.plan.pattern.starts_together()) {
             in_step += static_cast<unsigned __int128>(c.plan.bit_rate.bits_per_sec) * found->second;
             if (!bursting) bursting = &c;
         }

@@ -252,7 +252,6 @@ void Description::rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums
 
 std::string Description::pattern_text(const FlowPlan& flow, const FlowLoad& load) const {
     const Pattern& pattern = flow.pattern;
-    const Flow& from = profile_.flows[std::size_t(&flow - plan_.flows.data())];
     const auto sources = [&](std::string_view over) {
         return pattern.in_step ? "sources in step" : fmt::format("sources spread over {}", over);
     };
@@ -275,7 +274,7 @@ std::string Description::pattern_text(const FlowPlan& flow, const FlowLoad& load
                 return fmt::format("poisson: {} at random times, every {} in the mean; {}", amount,
                                    to_text(pattern.period), a_burst());
             }
-            if (from.random_starts) {
+            if (pattern.random_start) {
                 return fmt::format("microburst: {} at a random place in every {}; {}", amount,
                                    to_text(pattern.period), a_burst());
             }

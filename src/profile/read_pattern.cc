@@ -68,7 +68,7 @@ void read_pattern(ReadContext& context, const YAML::Node& node, const std::strin
     const TypeRow& type = kTypes[map.choice("type").value_or(0)];
     out.kind = type.kind;
     out.in_step = type.in_step;
-    flow.random_starts = type.name == "microburst";
+    out.random_start = type.name == "microburst";
     map.boolean("sync", out.in_step);
     map.burst("burst", out);
     map.time("period", out.period);

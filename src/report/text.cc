@@ -107,6 +107,35 @@ std::string flow_rates(const Result& result, const Plan& plan) {
     return table.empty() ? "" : "\nRates and one-way delay by flow:\n" + table.text();
 }
 
+/// Of flows whose bursts start in step: as planned, as sent, as received.
+std::string burst_skew_table(const Result& result, const Plan& plan) {
+    std::vector<Value> times;
+    for (const FlowResult& flow : result.flows) {
+        times.push_back(quantile(flow.burst_skew_arrival_ns, &Distribution::max));
+        times.push_back(quantile(flow.burst_skew_planned_ns, &Distribution::max));
+    }
+    const Scale time = Scale::for_times(times);
+    Table table;
+    table.column("Flow", Align::kLeft);
+    table.column("Bursts");
+    for (const char* name : {"Planned p50", "Planned max", "Departure p50", "Departure max",
+                             "Arrival p50", "Arrival max"}) {
+        table.column(header(name, time));
+    }
+    for (const FlowResult& flow : result.flows) {
+        if (flow.burst_skew_planned_ns.count == 0) continue;
+        std::vector<std::string> row{plan.flows.at(flow.flow).name,
+                                     count_text(flow.burst_skew_planned_ns.count)};
+        for (const Distribution* d : {&flow.burst_skew_planned_ns, &flow.burst_skew_departure_ns,
+                                      &flow.burst_skew_arrival_ns}) {
+            row.push_back(time.text(quantile(*d, &Distribution::p50)));
+            row.push_back(time.text(quantile(*d, &Distribution::max)));
+        }
+        table.row(row);
+    }
+    return table.empty() ? "" : "\nSkew of bursts in step by flow:\n" + table.text();
+}
+
 std::string stream_table(const std::vector<const StreamResult*>& shown, const Plan& plan) {
     std::vector<Value> times;
     for (const StreamResult* stream : shown) times.push_back(number(stream->max_latency_ns));
@@ -244,7 +273,7 @@ std::string to_text(const Result& result, const Plan& plan, const FabricResult* 
                     name(result.profile_name), name(result.testbed_name), name(result.testbed_kind),
                     to_text(result.duration), plan.seed, name(result.clock));
     text += expectations(result);
-    text += flow_frames(result, plan) + flow_rates(result, plan);
+    text += flow_frames(result, plan) + flow_rates(result, plan) + burst_skew_table(result, plan);
     text += streams(result, plan) + ports(result);
     if (fabric) text += fabric_text(*fabric);
     text += generator(result.generator);

@@ -89,9 +89,7 @@ void Transmitter::keep_bursts(const Plan& plan) {
     for (Source& source : sources_) {
         const std::uint32_t flow = plan.sources[source.plan_index].flow;
         const Pattern& pattern = plan.flows[flow].pattern;
-        if (pattern.kind != Pattern::Kind::kBurst || !pattern.in_step || pattern.exponential) {
-            continue;
-        }
+        if (!pattern.starts_together()) continue;
         const auto kept = std::find_if(flow_bursts_.begin(), flow_bursts_.end(),
                                        [flow](const FlowBursts& f) { return f.flow == flow; });
         source.bursts = std::uint32_t(kept - flow_bursts_.begin());

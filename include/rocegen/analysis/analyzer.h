@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rocegen/analysis/burst_arrivals.h"
 #include "rocegen/analysis/rx_series.h"
 #include "rocegen/analysis/sequence.h"
 #include "rocegen/base/histogram.h"
@@ -60,6 +61,7 @@ public:
     std::span<const StreamRx> streams() const noexcept { return streams_; }
     /// One-way delay by flow, ns.
     std::span<const Histogram> delays() const noexcept { return delay_ns_; }
+    const BurstArrivals& burst_arrivals() const noexcept { return burst_arrivals_; }
     const RxSeries& series() const noexcept { return series_; }
     std::span<const std::uint64_t> malformed() const noexcept { return malformed_; }
 
@@ -76,6 +78,7 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t>
         by_qp_;  ///< Built once; looked up, never grown.
     std::array<std::uint64_t, kMalformedCount> malformed_{};
+    BurstArrivals burst_arrivals_;
     RxSeries series_;
     Totals totals_;
 };

@@ -56,7 +56,6 @@ struct Flow : FlowFrames {
     RateSpec rate;           ///< L1, per source host; inside a burst. Required.
     Pattern pattern = kEvenPattern;
     bool source_per_qp = false;         ///< Each QP paces itself.
-    bool random_starts = false;         ///< kBurst: anywhere in its period, drawn for each.
     std::optional<RateSpec> ramp_from;  ///< kRamp: as `rate`.
     std::vector<TraceEntry> trace;      ///< kTrace.
     MessageSizes sizes;                 ///< Not empty: in the place of message_bytes.

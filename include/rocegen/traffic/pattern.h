@@ -27,12 +27,17 @@ struct Pattern {
     bool in_step = true;   ///< All sources start together; else spread in phase.
     Per per = Per::kHost;  ///< kBurst, kTrace: whose amount it is.
     Picoseconds skew{};    ///< kBurst: each starts up to this much later, drawn evenly for each.
+    bool random_start = false;  ///< kBurst: `skew` is all of the period that a burst leaves free.
     bool exponential =
-        false;  ///< kBurst: `period` is the mean of a Poisson process; kOnOff: both are.
+        false;                ///< Drawn with that mean: the period of kBurst, on and off of kOnOff.
     Picoseconds on{}, off{};  ///< kOnOff.
     BitRate ramp_from{};      ///< kRamp: L1.
     Picoseconds over{};       ///< kRamp.
 
+    /// Sources begin their bursts together: how far apart they do is worth a number.
+    bool starts_together() const {
+        return kind == Kind::kBurst && in_step && !exponential && !random_start;
+    }
     bool sends_amounts() const { return kind == Kind::kBurst || kind == Kind::kTrace; }
 };
 

@@ -146,8 +146,8 @@ TEST(Burst, AtRandomTimesIsAPoissonProcess) {
 }
 
 TEST(Poisson, GapsAreExponential) {
-    const auto sent = run(make_plan({packets({.kind = Pattern::Kind::kPoisson}, 20'000)},
-                                    us(1'000'000)));
+    const auto sent =
+        run(make_plan({packets({.kind = Pattern::Kind::kPoisson}, 20'000)}, us(1'000'000)));
     ASSERT_EQ(sent.size(), 20'000u);
     std::vector<double> gaps;
     for (std::size_t i = 1; i < sent.size(); ++i) {
@@ -161,7 +161,8 @@ TEST(Poisson, GapsAreExponential) {
     EXPECT_NEAR(variance, 1, 4 * std::sqrt(8 / n));
     // 20 classes of equal chance: chi-square with 19 degrees of freedom is under 36.2 in 99 of 100.
     std::array<int, 20> classes{};
-    for (const double g : gaps) ++classes[std::min<std::size_t>(19, std::size_t(20 * -std::expm1(-g)))];
+    for (const double g : gaps)
+        ++classes[std::min<std::size_t>(19, std::size_t(20 * -std::expm1(-g)))];
     double chi = 0;
     for (const int c : classes) chi += (c - n / 20) * (c - n / 20) / (n / 20);
     EXPECT_LT(chi, 36.2);
@@ -238,8 +239,8 @@ TEST(Duration, EndsAFlowBeforeTheRun) {
 /// A source of one flow with `streams` streams, limited by `set`.
 template <class Set>
 Plan limited(std::uint64_t message, std::uint32_t qps, Set set) {
-    Plan plan = make_plan({{.message_bytes = message, .rate = kOneMicrosecond, .qps = qps}},
-                          us(1'000'000));
+    Plan plan =
+        make_plan({{.message_bytes = message, .rate = kOneMicrosecond, .qps = qps}}, us(1'000'000));
     set(plan.flows[0]);
     limit_source(plan.flows[0], plan.sources[0]);
     return plan;
@@ -247,8 +248,7 @@ Plan limited(std::uint64_t message, std::uint32_t qps, Set set) {
 
 TEST(Limits, MessagesAreAllWhole) {
     for (const std::uint64_t messages : {1, 3, 4, 5, 11}) {
-        const Plan plan =
-            limited(2500, 4, [&](FlowPlan& flow) { flow.messages = messages; });
+        const Plan plan = limited(2500, 4, [&](FlowPlan& flow) { flow.messages = messages; });
         std::map<std::uint32_t, std::uint64_t> bytes;
         std::uint64_t ends = 0, all = 0;
         for (const Departure& d : run(plan)) {
@@ -263,7 +263,8 @@ TEST(Limits, MessagesAreAllWhole) {
 }
 
 TEST(Limits, BytesEndWithThePacketThatReachesThem) {
-    for (const std::uint64_t bytes : {1u, 1024u, 1025u, 4096u, 4097u, 9999u, 10'000u, 10'001u, 77'777u}) {
+    for (const std::uint64_t bytes :
+         {1u, 1024u, 1025u, 4096u, 4097u, 9999u, 10'000u, 10'001u, 77'777u}) {
         for (const std::uint32_t qps : {1u, 4u}) {
             const Plan plan = limited(2500, qps, [&](FlowPlan& flow) { flow.bytes = bytes; });
             std::uint64_t sum = 0, last = 0;
@@ -320,7 +321,8 @@ TEST(MessageSizes, FollowTheirDistribution) {
     EXPECT_LE(sizes.back(), 21'000u + kTagBytes);
     // 0.5 x 500 + 0.25 x 3000 + 0.25 x 13,000.
     EXPECT_EQ(plan.flows[0].sizes.mean(), 4250u);
-    const double mean = double(std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0})) / 20'000;
+    const double mean =
+        double(std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0})) / 20'000;
     EXPECT_NEAR(mean, 4250, 4250 * 0.04);
 }
 
@@ -339,9 +341,11 @@ TEST(MessageSizes, ARewindFindsThemAgain) {
             }
             t.rewind(0, Psn{100 + sent - back}, Picoseconds::min(), us(500));
             for (std::uint32_t i = sent - back; i < wanted.size(); ++i) {
-                ASSERT_EQ(t.take(t.next_due(), std::span(&d, 1)), 1u) << sent << ' ' << back << ' ' << i;
+                ASSERT_EQ(t.take(t.next_due(), std::span(&d, 1)), 1u)
+                    << sent << ' ' << back << ' ' << i;
                 ASSERT_EQ(d.psn, wanted[i].psn);
-                ASSERT_EQ(d.payload_bytes, wanted[i].payload_bytes) << sent << ' ' << back << ' ' << i;
+                ASSERT_EQ(d.payload_bytes, wanted[i].payload_bytes)
+                    << sent << ' ' << back << ' ' << i;
                 ASSERT_EQ(d.shape, wanted[i].shape);
             }
             EXPECT_EQ(t.next_due(), kNever);
