@@ -127,6 +127,7 @@ PcapngDecoder::Step PcapngDecoder::read_block(ByteSource& source, FileState& sta
     block.bytes = block.bytes.first(length);
     if (get<std::uint32_t>(block, length - 4) != length) return bad("its end says another length");
     source.consume(length);
+    prefetch(block.bytes.data() + length, length);
     return Step::kBlock;
 }
 

@@ -15,6 +15,7 @@ for one of so many GB. With --floor the exit status is 1 when a figure is not as
 import argparse
 import json
 import os
+import shutil
 import statistics
 import struct
 import subprocess
@@ -61,12 +62,12 @@ def write_capture(path, frames, payload, qps):
 
 def repeat_capture(path, source, gigabytes):
     """The records of `source` again and again, until the file is so large: PSNs repeat, memory must not grow."""
-    with open(source, "rb") as file:
-        data = file.read()
-    with open(path, "wb") as out:
-        out.write(data[:24])
+    # In pieces: the peak memory of a child process begins with that of this one.
+    with open(source, "rb") as file, open(path, "wb") as out:
+        out.write(file.read(24))
         while out.tell() < gigabytes * 1_000_000_000:
-            out.write(data[24:])
+            file.seek(24)
+            shutil.copyfileobj(file, out, 1 << 20)
 
 
 def measured(command, cpu):
@@ -109,7 +110,7 @@ def main():
             "tshark": ["tshark", "-r", capture, "-q", "-z", "conv,udp"],
         }
         with open(capture, "rb") as file:  # into the page cache
-            while file.read(1 << 24):
+            while file.read(1 << 20):
                 pass
         rounds = {name: [] for name in commands}
         peak = 0
