@@ -2,18 +2,35 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
+#include "rocegen/wire/headers.h"
 #include "rocegen/wire/opcode.h"
 
 namespace rocegen {
 namespace {
 
-/// Destination address and QP in one word. Two hosts of one run differ in the low 40 bits of their
-/// addresses; on_packet() checks the whole address.
+/// Destination address and QP mixed into one word; stream_of() checks the whole of both.
 std::uint64_t qp_key(const IpAddress& destination, std::uint32_t dest_qp) {
-    std::uint64_t low = 0;
-    for (std::size_t i = 11; i < 16; ++i) low = low << 8 | destination.bytes[i];
-    return low << 24 | dest_qp;
+    std::uint64_t high = 0, low = 0;
+    std::memcpy(&high, destination.bytes.data(), 8);
+    std::memcpy(&low, destination.bytes.data() + 8, 8);
+    const auto mix = [](std::uint64_t x) {
+        x *= 0x9e37'79b9'7f4a'7c15;
+        return x ^ x >> 32;
+    };
+    return mix(mix(high + dest_qp) ^ low);
+}
+
+/// Packets with a number that tells them apart.
+bool has_psn(const FlowPlan& flow) { return flow.number_step > 0 && !flow.counts_bytes; }
+
+/// A message's last packet: of TCP the segment with PSH, of UDP each datagram.
+bool ends_message(const Packet& packet) {
+    if (packet.verdict == Verdict::kUdp) return true;
+    if (packet.verdict == Verdict::kTcp) return packet.tcp.flags & kTcpPush;
+    const Segment segment = info(packet.roce.opcode).segment;
+    return segment == Segment::kLast || segment == Segment::kOnly;
 }
 
 }  // namespace
@@ -27,7 +44,10 @@ Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const StreamPlan& stream = plan.streams[i];
         streams_[i].by_tag.expect(0);
-        streams_[i].by_psn.expect(stream.initial_psn.value());
+        // Of READ requests, whose PSNs advance by several, the requests are numbered.
+        const bool counted = plan.flows[stream.flow].number_step > 1;
+        streams_[i].by_psn.expect(counted ? 0 : stream.initial_psn.value());
+        streams_[i].last_psn = stream.initial_psn;
         by_qp_.emplace(qp_key(plan.hosts[stream.destination_host].ip, stream.dest_qp), i);
     }
 }
@@ -40,21 +60,36 @@ std::uint32_t Analyzer::stream_of(const Packet& packet) const noexcept {
     const auto found = by_qp_.find(qp_key(packet.destination_ip, packet.roce.dest_qp));
     if (found == by_qp_.end()) return kNoStream;
     const StreamPlan& stream = plan_.streams[found->second];
-    const bool ours = plan_.hosts[stream.destination_host].ip == packet.destination_ip &&
+    const bool ours = stream.dest_qp == packet.roce.dest_qp &&
+                      plan_.hosts[stream.destination_host].ip == packet.destination_ip &&
                       plan_.hosts[stream.source_host].ip == packet.source_ip;
     return ours ? found->second : kNoStream;
+}
+
+/// The PSN, or which of the stream's packets it is when each takes `step` of them.
+std::uint32_t Analyzer::number_of(Psn psn, std::uint32_t step, StreamRx& rx) noexcept {
+    if (step == 1) return psn.value();
+    const std::int32_t ahead = distance(rx.last_psn, psn);
+    const auto steps = std::int32_t(step);
+    // A division only behind a gap.
+    rx.last_number += std::uint32_t(ahead == steps ? 1 : ahead / steps);
+    rx.last_psn = psn;
+    return rx.last_number & 0xff'ffff;
 }
 
 void Analyzer::on_packet(const Packet& packet) noexcept {
     totals_.frames[std::size_t(packet.verdict)].add(1);
     totals_.frame_bytes.add(packet.frame_bytes);
-    if (packet.verdict != Verdict::kRoce) {
+    const bool roce = packet.verdict == Verdict::kRoce;
+    const bool tagged_ip =
+        packet.tagged && (packet.verdict == Verdict::kTcp || packet.verdict == Verdict::kUdp);
+    if (!roce && !tagged_ip) {
         if (packet.verdict == Verdict::kMalformed) ++malformed_[std::size_t(packet.reason)];
         return;
     }
     const std::uint32_t index = stream_of(packet);
     if (index == kNoStream) {
-        totals_.foreign.add(1);
+        if (roce) totals_.foreign.add(1);
         return;
     }
     totals_.data_frames.add(1);
@@ -70,7 +105,10 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     rx.icrc_bad += packet.icrc == IcrcVerdict::kBad;
     rx.remarked += packet.dscp != plan_.flows[flow].dscp;
 
-    Arrival arrival = rx.by_psn.on(packet.roce.psn.value());
+    Arrival arrival = Arrival::kInOrder;
+    if (has_psn(plan_.flows[flow])) {
+        arrival = rx.by_psn.on(number_of(packet.roce.psn, plan_.flows[flow].number_step, rx));
+    }
     if (packet.tagged) {
         arrival = rx.by_tag.on(packet.tag.sequence);
         const std::int64_t delay = whole_ns(packet.when) - std::int64_t(packet.tag.sent_ns);
@@ -81,9 +119,7 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
         rx.delay_sum_ns += delay_ns;
         ++rx.delay_count;
     }
-    const Segment segment = info(packet.roce.opcode).segment;
-    const bool ends = segment == Segment::kLast || segment == Segment::kOnly;
-    rx.messages += ends && arrival != Arrival::kDuplicate;
+    rx.messages += ends_message(packet) && arrival != Arrival::kDuplicate;
 }
 
 }  // namespace rocegen

@@ -35,7 +35,7 @@ Value counted(const T& thing) {
 }
 template <auto Member>
 Value by_psn(const Traffic& traffic) {
-    return number(traffic.by_psn.*Member);
+    return traffic.by_psn ? number((*traffic.by_psn).*Member) : std::nullopt;
 }
 template <auto Member>
 Value best(const Traffic& traffic) {
@@ -62,6 +62,7 @@ Value sum(const Result& result) {
 }
 
 constexpr const char* kUntagged = "no tagged frame arrived";
+constexpr const char* kNoPsn = "frames have no PSN that advances: CNP, TCP, UDP";
 constexpr const char* kTwoFrames = "fewer than two frames, or all at one instant";
 constexpr const char* kNoCounter = "the port's driver does not count it";
 constexpr const char* kLiveOnly = "the run was not in real time";
@@ -88,10 +89,10 @@ constexpr Row<Traffic> kTraffic[] = {
      best<&Losses::duplicated>},
     {"too_old", "frames", "frames over 1024 numbers late, not told apart: by tag, else by PSN", "",
      best<&Losses::too_old>},
-    {"lost_by_psn", "frames", "as lost, by PSN", "", by_psn<&Losses::lost>},
-    {"reordered_by_psn", "frames", "as reordered, by PSN", "", by_psn<&Losses::reordered>},
-    {"duplicated_by_psn", "frames", "as duplicated, by PSN", "", by_psn<&Losses::duplicated>},
-    {"too_old_by_psn", "frames", "as too_old, by PSN", "", by_psn<&Losses::too_old>},
+    {"lost_by_psn", "frames", "as lost, by PSN", kNoPsn, by_psn<&Losses::lost>},
+    {"reordered_by_psn", "frames", "as reordered, by PSN", kNoPsn, by_psn<&Losses::reordered>},
+    {"duplicated_by_psn", "frames", "as duplicated, by PSN", kNoPsn, by_psn<&Losses::duplicated>},
+    {"too_old_by_psn", "frames", "as too_old, by PSN", kNoPsn, by_psn<&Losses::too_old>},
     {"message_tx", "messages", "messages sent whole", "", counted<&Traffic::message_tx>},
     {"message_complete_rx", "messages", "messages whose last frame arrived, duplicates not counted",
      "", counted<&Traffic::message_complete_rx>},

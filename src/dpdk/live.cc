@@ -37,8 +37,7 @@ FrameNeeds frame_needs(const Plan& plan) {
     for (const TemplateGroup& group : plan.template_groups) {
         for (const auto& spec : group.shapes) {
             if (!spec) continue;
-            const std::uint32_t frame =
-                roce_frame_bytes(spec->opcode, !spec->source_ip.is_v4(), spec->payload_bytes_max);
+            const std::uint32_t frame = frame_bytes(*spec, spec->payload_bytes_max);
             needs.payload_bytes =
                 std::max<std::uint32_t>(needs.payload_bytes, spec->payload_bytes_max);
             needs.frame_bytes = std::max(needs.frame_bytes, frame);

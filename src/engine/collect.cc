@@ -59,7 +59,10 @@ void add(Traffic& into, const Traffic& more) {
         if (!into.by_tag) into.by_tag = Traffic::Losses{};
         add(*into.by_tag, *more.by_tag);
     }
-    add(into.by_psn, more.by_psn);
+    if (more.by_psn) {
+        if (!into.by_psn) into.by_psn = Traffic::Losses{};
+        add(*into.by_psn, *more.by_psn);
+    }
     into.message_tx += more.message_tx;
     into.message_complete_rx += more.message_complete_rx;
     into.ecn_ce_rx += more.ecn_ce_rx;
@@ -107,19 +110,19 @@ StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& 
     r.data_frames_tx = stream.frames;
     r.tx_bytes = l2_sum(stream.frames, stream.frame_bytes);
     r.first_psn = from.initial_psn;
-    r.last_psn = stream.psn.plus(~0u);
+    r.last_psn = stream.psn.plus(-flow.number_step);
     r.shapes_tx = count_shapes(flow, stream.frames);
     r.message_tx = r.shapes_tx[std::size_t(Shape::kOnly)] + r.shapes_tx[std::size_t(Shape::kLast)];
     for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
         const auto& spec = plan.template_groups[from.template_group].shapes[shape];
-        if (spec) r.opcodes[shape] = spec->opcode;
+        if (spec) r.frame_names[shape] = frame_name(*spec);
     }
     r.data_frames_rx = rx.frames;
     r.rx_bytes = l2_sum(rx.frames, rx.frame_bytes);
     r.payload_bytes_rx = rx.payload_bytes;
     r.message_complete_rx = rx.messages;
     if (tagged(plan, from.template_group)) r.by_tag = losses(rx.by_tag, stream.frames);
-    r.by_psn = losses(rx.by_psn, stream.frames);
+    if (flow.number_step > 0 && !flow.counts_bytes) r.by_psn = losses(rx.by_psn, stream.frames);
     r.ecn_ce_rx = rx.ecn_ce;
     r.ect_rx = rx.ect;
     r.remarked_rx = rx.remarked;

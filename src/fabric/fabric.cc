@@ -64,12 +64,13 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config)
 }
 
 void Fabric::make_nics() {
-    header_bytes_.resize(plan_.template_groups.size() * kShapeCount);
+    frame_costs_.resize(plan_.template_groups.size() * kShapeCount);
     for (std::uint32_t g = 0; g < plan_.template_groups.size(); ++g) {
         for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
             if (!templates_.has(g, Shape(shape))) continue;
-            header_bytes_[g * kShapeCount + shape] =
-                std::uint16_t(templates_.of(g, Shape(shape)).header_bytes());
+            const FrameTemplate& frame = templates_.of(g, Shape(shape));
+            frame_costs_[g * kShapeCount + shape] = {std::uint16_t(frame.frame_bytes(0)),
+                                                     frame.pad_mask()};
         }
     }
     for (const StreamPlan& stream : plan_.streams) {
@@ -91,7 +92,7 @@ void Fabric::make_nics() {
     }
     for (std::uint32_t p = 0; p < graph_.nics; ++p) {
         Transmitter& t = transmitters_.emplace_back(plan_, templates_, streams_, sources[p]);
-        nics_.emplace_back(core_, p, config_.nic, lossless, marks_, header_bytes_, t);
+        nics_.emplace_back(core_, p, config_.nic, lossless, marks_, frame_costs_, t);
     }
 }
 
@@ -244,7 +245,7 @@ Packet Fabric::packet_of(const Frame& frame, Picoseconds now) const {
     const Departure departure{.due = frame.sent,
                               .stream = frame.stream,
                               .sequence = frame.sequence,
-                              .psn = Psn{frame.psn},
+                              .tcp_sequence = frame.number,  // the PSN as well
                               .payload_bytes = frame.payload_bytes,
                               .priority = frame.priority,
                               .shape = Shape(frame.shape)};

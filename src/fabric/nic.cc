@@ -9,13 +9,13 @@ namespace rocegen {
 
 EmulatedNic::EmulatedNic(Core& core, std::uint32_t port, const NicConfig& config,
                          std::uint8_t lossless_priorities, const std::vector<StreamMarks>& marks,
-                         const HeaderBytes& header_bytes, Transmitter& transmitter)
+                         const FrameCosts& frame_costs, Transmitter& transmitter)
     : core_(core),
       port_(port),
       config_(config),
       lossless_priorities_(lossless_priorities),
       marks_(marks),
-      header_bytes_(header_bytes),
+      frame_costs_(frame_costs),
       transmitter_(transmitter),
       rx_rate_(config.rx_rate) {}
 
@@ -24,14 +24,14 @@ void EmulatedNic::put(const Departure& departure, Picoseconds now) noexcept {
     Frame& frame = core_.frames[handle];
     const StreamMarks& marks = marks_[departure.stream];
     const std::uint32_t payload = departure.payload_bytes;
-    const std::uint32_t bytes =
-        header_bytes_[marks.template_group * kShapeCount + std::size_t(departure.shape)] + payload +
-        (-payload & 3u) + kIcrcBytes;
+    const FrameCost& cost =
+        frame_costs_[marks.template_group * kShapeCount + std::size_t(departure.shape)];
+    const std::uint32_t bytes = cost.empty_bytes + payload + (-payload & cost.pad_mask);
     frame.at = Picoseconds{order_++};
     frame.sent = now;
     frame.stream = departure.stream;
     frame.sequence = departure.sequence;
-    frame.psn = departure.psn.value();
+    frame.number = departure.tcp_sequence;  // the PSN as well
     frame.flow_hash = marks.flow_hash;
     frame.destination = marks.destination;
     frame.payload_bytes = departure.payload_bytes;

@@ -213,7 +213,9 @@ std::uint32_t flow_hash(const Plan& plan, const StreamPlan& stream) {
             add(word);
         }
     }
-    add(std::uint64_t{stream.source_port} << 32 | std::uint64_t{kRoceUdpPort} << 16 | kIpUdp);
+    const FlowPlan& flow = plan.flows[stream.flow];
+    add(std::uint64_t{stream.source_port} << 32 | std::uint64_t{flow.destination_port} << 16 |
+        (flow.counts_bytes ? kIpTcp : kIpUdp));
     return std::uint32_t(hash >> 32);
 }
 

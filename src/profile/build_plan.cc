@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "profile/check_plan.h"
 #include "profile/flow_cost.h"
+#include "profile/make_shapes.h"
 #include "profile/number_streams.h"
 #include "profile/place_hosts.h"
 #include "profile/yaml_reader.h"
@@ -15,12 +17,20 @@
 namespace rocegen {
 namespace {
 
-/// By Shape: only, first, middle, last.
-using Opcodes = std::array<Opcode, kShapeCount>;
-constexpr Opcodes kWrite{Opcode::kRcWriteOnly, Opcode::kRcWriteFirst, Opcode::kRcWriteMiddle,
-                         Opcode::kRcWriteLast};
-constexpr Opcodes kSend{Opcode::kRcSendOnly, Opcode::kRcSendFirst, Opcode::kRcSendMiddle,
-                        Opcode::kRcSendLast};
+/// Frames of one flow that differ in nothing but what a Stream holds.
+struct GroupKey {
+    std::array<Vlan, 2> vlans{};
+    IpAddress source, destination;  ///< Family, and of IPv6 the upper halves.
+    friend bool operator==(const GroupKey&, const GroupKey&) = default;
+};
+
+IpAddress upper_half(IpAddress ip) {
+    if (ip.is_v4()) return IpAddress::v4(0);
+    std::fill(ip.bytes.begin() + 8, ip.bytes.end(), std::uint8_t{0});
+    return ip;
+}
+
+constexpr std::size_t kMaxTemplateGroups = 65536;  // a stream has 16 bits for its own
 
 class PlanBuilder {
 public:
@@ -42,9 +52,14 @@ private:
     std::optional<Ends> ends_of(const Flow& flow);
     bool same_port(const Flow& flow, const Ends& ends);
     void set_class(const Flow& flow, FlowPlan& out);
-    TemplateGroup make_group(const Flow& flow, const FlowPlan& plan, bool tag) const;
-    bool wants_tag(const Flow& flow);
-    void add_sources(const Flow& flow, std::uint32_t index, const Ends& ends);
+    std::array<Vlan, 2> vlans_of(const Flow& flow, std::uint32_t port) const;
+    std::uint32_t group_of(const Flow& flow, const FlowPlan& plan, const GroupKey& key);
+    GroupKey key_of(const Flow& flow, std::uint32_t from, std::uint32_t to) const;
+    void check_tags(const Flow& flow, const Ends& ends);
+    bool wants_tag(const Flow& flow, const FlowPlan& plan);
+    bool mixed_families(const Flow& flow, const Ends& ends);
+    void name_datagram_sources();
+    void add_sources(const Flow& flow, std::uint32_t index, const FlowPlan& plan, const Ends& ends);
     void add_ports();
     void set_mean_rates();
     void set_rate(const Flow& flow, const Ends& ends, FlowPlan& out, const TemplateGroup& group);
@@ -57,7 +72,9 @@ private:
     const Testbed& testbed_;
     Diagnostics& diagnostics_;
     std::vector<GroupSpan> groups_;
-    bool hosts_placed_ = false;  ///< Else what follows from ports would be wrong.
+    std::vector<GroupKey> keys_;  ///< Of the flow's template groups, which are the plan's last.
+    bool tag_ = true;             ///< The flow's frames have it.
+    bool hosts_placed_ = false;   ///< Else what follows from ports would be wrong.
     Plan plan_;
 };
 
@@ -128,54 +145,120 @@ void PlanBuilder::set_class(const Flow& flow, FlowPlan& out) {
 }
 
 /// A tag in some packets of a stream only would leave holes in the tag's sequence.
-bool PlanBuilder::wants_tag(const Flow& flow) {
-    if (!flow.tag) return false;
-    const std::uint64_t packets = packets_per_message(flow.message_bytes, flow.path_mtu);
-    const std::uint64_t last = flow.message_bytes - (packets - 1) * flow.path_mtu;
+bool PlanBuilder::wants_tag(const Flow& flow, const FlowPlan& plan) {
+    const bool roce = flow.protocol == Protocol::kRoce || flow.protocol == Protocol::kRaw;
+    if (!flow.tag) {
+        if (!roce) {
+            diagnostics_.warning(
+                flow.places.of("tag"),
+                fmt::format("{}: false: nothing else in TCP and UDP frames tells a receiver whose "
+                            "they are: the flow's frames count as sent, not as received",
+                            flow.places.path_of("tag")));
+        }
+        return false;
+    }
+    const std::uint64_t packets = packets_per_message(plan.message_bytes, plan.path_mtu);
+    const std::uint64_t last = plan.message_bytes - (packets - 1) * plan.path_mtu;
     if (last >= kTagBytes) return true;
+    if (plan.message_bytes < flow.message_bytes && !flow.places.given("tag")) {
+        return false;  // frames without payload: nobody expects one
+    }
     diagnostics_.warning(
         flow.places.of("message"),
-        fmt::format("{}: {}: {} {} bytes, and the measurement tag needs {}: the flow is tracked by "
-                    "PSN alone, without latency (tag: false says the same)",
-                    flow.places.path_of("message"), bytes_text(flow.message_bytes),
-                    packets == 1 ? "its packets have" : "its last packet has", last, kTagBytes));
+        fmt::format("{}: {}: {} {} bytes, and the measurement tag needs {}: {} (tag: false says "
+                    "the same)",
+                    flow.places.path_of("message"), bytes_text(plan.message_bytes),
+                    packets == 1 ? "its packets have" : "its last packet has", last, kTagBytes,
+                    roce ? "the flow is tracked by PSN alone, without latency"
+                         : "the flow's frames count as sent, not as received"));
     return false;
 }
 
-TemplateGroup PlanBuilder::make_group(const Flow& flow, const FlowPlan& plan, bool tag) const {
-    TemplateGroup group{.flow = std::uint32_t(plan_.flows.size()), .shapes = {}};
-    const Opcodes& opcodes = flow.verb == Verb::kWrite ? kWrite : kSend;
-    const std::uint64_t packets = packets_per_message(flow.message_bytes, flow.path_mtu);
-    const auto add = [&](Shape shape, std::uint64_t payload) {
-        FrameSpec spec;
-        // All hosts are of one prefix: family and upper halves are alike.
-        spec.source_ip = spec.destination_ip = testbed_.prefix.host(0);
-        spec.dscp = plan.dscp;
-        spec.ecn = plan.ecn;
-        spec.ttl = flow.ttl;
-        spec.opcode = std::uint8_t(opcodes[std::size_t(shape)]);
-        spec.mig_req = flow.mig_req;
-        spec.ack_req = shape == Shape::kOnly || shape == Shape::kLast;
-        spec.pkey = flow.pkey;
-        if (info(spec.opcode).extensions & kHasReth) {
-            spec.virtual_address = flow.virtual_address;
-            spec.remote_key = flow.remote_key;
-            spec.dma_bytes = std::uint32_t(flow.message_bytes);
-        }
-        spec.payload_bytes_min = spec.payload_bytes_max = std::uint16_t(payload);
-        spec.tag = tag;
-        spec.run = plan_.run;
-        spec.icrc = flow.icrc;
-        group.shapes[std::size_t(shape)] = spec;
-    };
-    if (packets == 1) {
-        add(Shape::kOnly, flow.message_bytes);
-        return group;
+std::array<Vlan, 2> PlanBuilder::vlans_of(const Flow& flow, std::uint32_t port) const {
+    const TestbedPort* const from = port < testbed_.ports.size() ? &testbed_.ports[port] : nullptr;
+    const auto vid = flow.vlan || !from ? flow.vlan : from->vlan;
+    const auto outer = flow.vlan || !from ? flow.outer_vlan : from->outer_vlan;
+    if (!vid) return {};
+    std::uint8_t pcp = 0;
+    for (const TrafficClass& c : profile_.classes) {
+        if (c.name == flow.class_name) pcp = c.priority();
     }
-    add(Shape::kFirst, flow.path_mtu);
-    if (packets > 2) add(Shape::kMiddle, flow.path_mtu);
-    add(Shape::kLast, flow.message_bytes - (packets - 1) * flow.path_mtu);
-    return group;
+    const Vlan inner{.tpid = kEtherVlan, .vid = *vid, .pcp = pcp, .dei = false};
+    if (!outer) return {inner};
+    return {Vlan{outer->tpid, outer->vid, outer->pcp.value_or(pcp), false}, inner};
+}
+
+GroupKey PlanBuilder::key_of(const Flow& flow, std::uint32_t from, std::uint32_t to) const {
+    const HostPlan &source = plan_.hosts[from], &destination = plan_.hosts[to];
+    return {vlans_of(flow, source.port), upper_half(source.ip), upper_half(destination.ip)};
+}
+
+/// The flow's template group of such frames, made if it is not there yet.
+std::uint32_t PlanBuilder::group_of(const Flow& flow, const FlowPlan& plan, const GroupKey& key) {
+    const auto found = std::find(keys_.begin(), keys_.end(), key);
+    if (found != keys_.end()) return plan.template_group + std::uint32_t(found - keys_.begin());
+    FrameSpec base;
+    base.source_ip = key.source;
+    base.destination_ip = key.destination;
+    base.vlans = key.vlans;
+    base.dscp = plan.dscp;
+    base.ecn = plan.ecn;
+    base.run = plan_.run;
+    keys_.push_back(key);
+    plan_.template_groups.push_back(
+        {.flow = std::uint32_t(plan_.flows.size()), .shapes = make_shapes(flow, plan, tag_, base)});
+    return std::uint32_t(plan_.template_groups.size()) - 1;
+}
+
+bool PlanBuilder::mixed_families(const Flow& flow, const Ends& ends) {
+    const HostPlan& first = plan_.hosts[ends.from.first];
+    for (const HostSpan& span : {ends.from, ends.to}) {
+        for (std::uint32_t host = span.first; host < span.end(); ++host) {
+            const HostPlan& other = plan_.hosts[host];
+            if (other.ip.is_v4() == first.ip.is_v4()) continue;
+            refuse(flow, "to",
+                   fmt::format("{}: {} is {} and {} is {}; give their ports prefixes of one family",
+                               flow.to.text, first.name, to_text(first.ip), other.name,
+                               to_text(other.ip)));
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The DETH names the sender's QP, which a template holds: one QP sends a flow's datagrams.
+void PlanBuilder::name_datagram_sources() {
+    std::map<std::uint32_t, std::uint32_t> named;
+    for (StreamPlan& stream : plan_.streams) {
+        if (profile_.flows[stream.flow].transport != Transport::kUd) continue;
+        const auto [first, is_new] = named.emplace(stream.flow, stream.source_qp);
+        stream.source_qp = first->second;
+        for (auto& shape : plan_.template_groups[stream.template_group].shapes) {
+            if (shape) shape->source_qp = stream.source_qp;
+        }
+    }
+}
+
+/// A class's PCP must be somewhere in the frame when a bridge may look for it.
+void PlanBuilder::check_tags(const Flow& flow, const Ends& ends) {
+    if (testbed_.kind != Testbed::Kind::kDpdk) return;
+    const auto marks =
+        std::find_if(profile_.classes.begin(), profile_.classes.end(),
+                     [&](const TrafficClass& c) { return c.name == flow.class_name && c.pcp; });
+    if (marks == profile_.classes.end()) return;
+    for (std::uint32_t host = ends.from.first; host < ends.from.end(); ++host) {
+        const std::uint32_t port = plan_.hosts[host].port;
+        if (port >= testbed_.ports.size() || testbed_.ports[port].device.starts_with("ring:") ||
+            vlans_of(flow, port)[0].tpid != 0) {
+            continue;
+        }
+        return refuse(
+            flow, "class",
+            fmt::format("{}: has pcp {}, and frames of port {} have no VLAN tag to carry it; give "
+                        "the port or the flow vlan: 0 (priority-tagged) or a VLAN ID, or leave "
+                        "pcp out: without it the priority is dscp >> 3 = {}",
+                        flow.class_name, *marks->pcp, testbed_.ports[port].name, marks->dscp >> 3));
+    }
 }
 
 void PlanBuilder::set_rate(const Flow& flow, const Ends& ends, FlowPlan& out,
@@ -196,7 +279,8 @@ void PlanBuilder::set_rate(const Flow& flow, const Ends& ends, FlowPlan& out,
     out.bit_rate = resolve_rate(flow.rate, link.value_or(BitRate{1}), cost_of(out, group));
 }
 
-void PlanBuilder::add_sources(const Flow& flow, std::uint32_t index, const Ends& ends) {
+void PlanBuilder::add_sources(const Flow& flow, std::uint32_t index, const FlowPlan& plan,
+                              const Ends& ends) {
     // The remainder goes to the first sources.
     const auto sends = [&](std::uint32_t host) {
         return ends.to.count > 1 || host != ends.to.first;
@@ -212,13 +296,15 @@ void PlanBuilder::add_sources(const Flow& flow, std::uint32_t index, const Ends&
         source.packets = flow.packets / sources + (nth++ < flow.packets % sources);
         source.shuffled = flow.shuffled;
         for (std::uint32_t to = ends.to.first; to < ends.to.end(); ++to) {
-            for (std::uint32_t qp = 0; qp < flow.qps && from != to; ++qp) {
+            if (from == to) continue;
+            const std::uint32_t group = group_of(flow, plan, key_of(flow, from, to));
+            for (std::uint32_t qp = 0; qp < flow.qps; ++qp) {
                 StreamPlan stream;
                 stream.flow = index;
                 stream.source = std::uint32_t(plan_.sources.size());
                 stream.source_host = from;
                 stream.destination_host = to;
-                stream.template_group = std::uint16_t(index);
+                stream.template_group = std::uint16_t(group);
                 plan_.streams.push_back(stream);
             }
         }
@@ -230,22 +316,29 @@ void PlanBuilder::add_sources(const Flow& flow, std::uint32_t index, const Ends&
 void PlanBuilder::add_flow(const Flow& flow) {
     FlowPlan out;
     out.name = flow.name;
-    out.message_bytes = flow.message_bytes;
-    out.path_mtu = flow.path_mtu;
     out.rate = flow.rate;
     out.pattern = flow.pattern;
     out.packets = flow.packets;
     out.start = flow.start;
+    out.template_group = std::uint32_t(plan_.template_groups.size());
+    set_segmentation(flow, out);
     set_class(flow, out);
-    const TemplateGroup group = make_group(flow, out, wants_tag(flow));
-    const auto index = std::uint32_t(plan_.flows.size());
+    tag_ = wants_tag(flow, out);
+    keys_.clear();
     const auto ends = ends_of(flow);
-    if (ends) {
-        set_rate(flow, *ends, out, group);
-        add_sources(flow, index, *ends);
+    const std::uint32_t first = ends ? ends->from.first : 0, last = ends ? ends->to.end() - 1 : 0;
+    if (!ends || plan_.hosts.empty()) {
+        const IpAddress any = upper_half(testbed_.prefix.host(0));
+        group_of(flow, out, {{}, any, any});
+    } else if (!mixed_families(flow, *ends)) {
+        check_tags(flow, *ends);
+        const std::uint32_t group = group_of(flow, out, key_of(flow, first, last));
+        set_rate(flow, *ends, out, plan_.template_groups[group]);
+        add_sources(flow, std::uint32_t(plan_.flows.size()), out, *ends);
+    } else {
+        group_of(flow, out, key_of(flow, first, last));
     }
     plan_.flows.push_back(std::move(out));
-    plan_.template_groups.push_back(group);
 }
 
 std::optional<Plan> PlanBuilder::build() {
@@ -258,18 +351,26 @@ std::optional<Plan> PlanBuilder::build() {
     plan_.hosts = place_hosts(profile_, testbed_, groups_, diagnostics_);
     add_ports();
     hosts_placed_ = diagnostics_.error_count() == before;
-    if (profile_.flows.size() > 65536) {
+    if (profile_.flows.size() > kMaxTemplateGroups) {
         diagnostics_.error(profile_.places.of("flows"),
-                           fmt::format("flows: has {} entries; at most 65536 are possible",
-                                       profile_.flows.size()));
+                           fmt::format("flows: has {} entries; at most {} are possible",
+                                       profile_.flows.size(), kMaxTemplateGroups));
         return std::nullopt;
     }
     for (const Flow& flow : profile_.flows) add_flow(flow);
+    if (plan_.template_groups.size() > kMaxTemplateGroups) {
+        diagnostics_.error(
+            profile_.places.of("flows"),
+            fmt::format("flows: with the ports' tags and prefixes they are {} kinds of frames; at "
+                        "most {} are possible",
+                        plan_.template_groups.size(), kMaxTemplateGroups));
+    }
     check_expectations(profile_, testbed_, plan_, diagnostics_);
     if (!hosts_placed_) return std::nullopt;
     check_plan(profile_, plan_, diagnostics_);
     number_queue_pairs(profile_, plan_, diagnostics_);
     if (diagnostics_.error_count() > before) return std::nullopt;
+    name_datagram_sources();
     number_source_ports(profile_, plan_);
     number_psns(profile_, plan_);
     spread_starts(plan_);
@@ -279,13 +380,22 @@ std::optional<Plan> PlanBuilder::build() {
 
 void PlanBuilder::add_ports() {
     for (const TestbedPort& port : testbed_.ports) {
-        plan_.ports.push_back({.name = port.name, .link_rate = port.link_rate, .mtu = port.mtu});
+        plan_.ports.push_back({.name = port.name,
+                               .link_rate = port.link_rate,
+                               .mtu = port.mtu,
+                               .prefix = port.prefix.value_or(testbed_.prefix),
+                               .gateway = port.gateway,
+                               .gateway_mac = port.gateway_mac});
     }
     if (!testbed_.has_switches()) return;
     const FabricConfig& fabric = testbed_.fabric;
     for (const HostPlan& host : plan_.hosts) {
-        plan_.ports.push_back(
-            {.name = host.name, .link_rate = fabric.link.rate, .mtu = testbed_.link_mtu});
+        plan_.ports.push_back({.name = host.name,
+                               .link_rate = fabric.link.rate,
+                               .mtu = testbed_.link_mtu,
+                               .prefix = testbed_.prefix,
+                               .gateway = {},
+                               .gateway_mac = {}});
     }
     const auto refuse_all = [&](std::string_view key, const std::vector<std::string>& sentences) {
         for (const std::string& what : sentences) {
@@ -302,7 +412,7 @@ void PlanBuilder::set_mean_rates() {
         FlowPlan& flow = plan_.flows[source.flow];
         flow.mean_bit_rate = flow.bit_rate;
         if (flow.pattern.kind == Pattern::Kind::kConstant) continue;
-        const TemplateGroup& group = plan_.template_groups[source.flow];
+        const TemplateGroup& group = plan_.template_groups[flow.template_group];
         flow.mean_bit_rate = mean_rate(flow, burst_cost(flow, group, source.stream_count));
     }
 }

@@ -34,7 +34,8 @@ public:
     Checks(const Plan& plan, Diagnostics& diagnostics) : plan_(plan), diagnostics_(diagnostics) {}
 
     void add(const Flow& flow, std::uint32_t index) {
-        flows_.emplace_back(flow, plan_.flows[index], plan_.template_groups[index]);
+        flows_.emplace_back(flow, plan_.flows[index],
+                            plan_.template_groups[plan_.flows[index].template_group]);
     }
     void collect_sources();
     void run() {
@@ -104,15 +105,15 @@ void Checks::check_mtu(const Checked& c) {
     const std::vector<ShapeCost> shapes = shapes_of(c.plan, c.group);
     for (const ShapeCost& shape : shapes) {
         if (!longest || shape.ip_bytes > longest->ip_bytes) longest = &shape;
-        plain = std::max(plain, shape.ip_bytes - info(shape.opcode).extension_bytes);
+        plain = std::max(plain, shape.ip_bytes - shape.extension_bytes);
     }
     for (const auto& [port, sends] : c.ports) {
         const PortPlan& p = plan_.ports[port];
         if (!longest || longest->ip_bytes <= p.mtu) continue;
         const std::string with_headers =
-            plain == longest->ip_bytes ? ""
-                                       : fmt::format(" ({} with the RETH of {})", longest->ip_bytes,
-                                                     info(longest->opcode).name);
+            plain == longest->ip_bytes
+                ? ""
+                : fmt::format(" ({} with the headers of {})", longest->ip_bytes, longest->name);
         error(c, "path_mtu",
               fmt::format("{}: {} bytes of payload make IP datagrams of {} bytes{}, and port {}'s "
                           "mtu is {}; lower path_mtu, or raise mtu in the testbed",

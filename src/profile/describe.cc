@@ -97,7 +97,8 @@ public:
             FlowLoad& load = flow_load_[i];
             load.mean = flow.bit_rate;
             if (flow.pattern.kind == Pattern::Kind::kBurst) {
-                load.burst = burst_cost(flow, plan.template_groups[i], load.streams_each);
+                load.burst =
+                    burst_cost(flow, plan.template_groups[flow.template_group], load.streams_each);
                 load.mean = mean_rate(flow, load.burst);
             }
         }
@@ -194,15 +195,20 @@ void Description::flow(std::uint32_t index) {
     line("  class {}: DSCP {}, {}, ToS {:#04x}, priority {}",
          flow.class_name.empty() ? "(none)" : flow.class_name, flow.dscp, kEcnNames[flow.ecn & 3],
          flow.dscp << 2 | flow.ecn, flow.priority);
-    const std::vector<ShapeCost> shapes = shapes_of(flow, plan_.template_groups[index]);
+    const std::vector<ShapeCost> shapes =
+        shapes_of(flow, plan_.template_groups[flow.template_group]);
     if (testbed_.has_switches()) path_of(flow);
     const Sums message = sums_of(shapes);
-    line("  message {} at path MTU {}: {}", bytes_text(flow.message_bytes), flow.path_mtu,
-         counted(std::uint64_t(message.packets), "frame"));
+    if (from.protocol == Protocol::kRoce && from.verb == Verb::kRead) {
+        line("  message: a request for {} at path MTU {}, which takes {}",
+             bytes_text(from.message_bytes), flow.path_mtu, counted(flow.number_step, "PSN"));
+    } else {
+        line("  message {} at path MTU {}: {}", bytes_text(flow.message_bytes), flow.path_mtu,
+             counted(std::uint64_t(message.packets), "frame"));
+    }
     for (const ShapeCost& shape : shapes) {
         line("    {} x {}: {} B with FCS, {} B on the wire, payload {} B", shape.per_message,
-             info(shape.opcode).name, l2_bytes(shape.frame_bytes), shape.l1_bytes,
-             shape.payload_bytes);
+             shape.name, l2_bytes(shape.frame_bytes), shape.l1_bytes, shape.payload_bytes);
         // What the rate is in frames of this kind: what a data sheet or another tester says.
         line("      this frame alone at the rate: {}",
              rates(sums_of(shape), double(flow.bit_rate.bits_per_sec)));

@@ -1,6 +1,7 @@
 #include "profile/flow_cost.h"
 
 #include "rocegen/wire/headers.h"
+#include "rocegen/wire/opcode.h"
 
 namespace rocegen {
 namespace {
@@ -49,11 +50,16 @@ std::vector<ShapeCost> shapes_of(const FlowPlan& flow, const TemplateGroup& grou
     const auto add = [&](Shape shape, std::uint64_t times, std::uint64_t payload) {
         const auto& spec = group.shapes[std::size_t(shape)];
         if (times == 0 || !spec) return;
-        ShapeCost cost{.shape = shape, .opcode = spec->opcode, .per_message = times};
+        ShapeCost cost{.shape = shape, .name = frame_name(*spec), .per_message = times};
+        if (spec->kind == FrameKind::kRoce) {
+            cost.extension_bytes = info(spec->opcode).extension_bytes;
+        }
         cost.payload_bytes = std::uint32_t(payload);
-        cost.frame_bytes =
-            roce_frame_bytes(spec->opcode, !spec->source_ip.is_v4(), cost.payload_bytes);
+        cost.frame_bytes = frame_bytes(*spec, cost.payload_bytes);
         cost.ip_bytes = cost.frame_bytes - std::uint32_t(sizeof(EthernetHeader));
+        for (const Vlan& vlan : spec->vlans) {
+            if (vlan.tpid != 0) cost.ip_bytes -= std::uint32_t(sizeof(VlanTag));
+        }
         cost.l1_bytes = l1_bytes(cost.frame_bytes);
         shapes.push_back(cost);
     };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "rocegen/traffic/plan.h"
@@ -12,8 +13,9 @@ namespace rocegen {
 /// The frames of one shape of a message.
 struct ShapeCost {
     Shape shape = Shape::kOnly;
-    std::uint8_t opcode = 0;
-    std::uint64_t per_message = 0;  ///< Such frames in a message.
+    std::string_view name;              ///< "RC_WRITE_FIRST", see frame_name().
+    std::uint32_t extension_bytes = 0;  ///< Headers behind the BTH.
+    std::uint64_t per_message = 0;      ///< Such frames in a message.
     std::uint32_t payload_bytes = 0;
     std::uint32_t frame_bytes = 0;  ///< Without FCS, not padded.
     std::uint32_t ip_bytes = 0;     ///< Of the IP datagram.

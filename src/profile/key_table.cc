@@ -36,7 +36,9 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "classes.<name>.dscp", K::kCount, "0", 0, 63, "",
      "DSCP of the IP header: the upper 6 bits of the ToS byte."},
     {P, "classes.<name>.pcp", K::kCount, "dscp >> 3", 0, 7, "",
-     "Priority that sends and is paused. It is not on the wire: frames are untagged."},
+     "PCP of the VLAN tag, and the priority that sends and is paused. On ports of a wire it needs "
+     "a "
+     "`vlan`; 0 is enough."},
     {P, "classes.<name>.ecn", K::kChoice, "not-ect", 0, 0, "not-ect | ect0 | ect1 | ce",
      "ECN field of the IP header."},
     {P, "hosts", K::kMap, "required", 0, 0, "", "Groups of emulated end hosts by name."},
@@ -50,13 +52,29 @@ constexpr std::array kKeys = std::to_array<Key>({
      "Hosts that send: a group, or `\"senders[0]\"`, `\"senders[0-3]\"`."},
     {P, "flows[].to", K::kHosts, "required", 0, 0, "",
      "Hosts that receive. Every host of `from` sends to every one of `to` but itself."},
-    {P, "flows[].protocol", K::kChoice, "roce", 0, 0, "roce", "RoCEv2."},
-    {P, "flows[].verb", K::kChoice, "write", 0, 0, "write | send", "The RDMA operation."},
-    {P, "flows[].transport", K::kChoice, "rc", 0, 0, "rc", "Reliable connection."},
-    {P, "flows[].message", K::kBytes, "4KiB", 0, std::uint64_t{1} << 31, "",
-     "Size of a message. It is cut at `path_mtu` into FIRST, MIDDLE and LAST, or is an ONLY."},
+    {P, "flows[].protocol", K::kChoice, "roce", 0, 0, "roce | tcp | udp | raw",
+     "RoCEv2; TCP segments whose sequence numbers advance and that nothing answers; UDP datagrams; "
+     "raw: RoCEv2 with any `opcode`."},
+    {P, "flows[].verb", K::kChoice, "write", 0, 0,
+     "write | write-imm | send | send-imm | send-inv | read | read-response | compare-swap | "
+     "fetch-add | atomic-ack | ack | nak | rnr | flush | atomic-write | cnp",
+     "The RDMA operation, or the response to one. Immediate data and invalidated keys stand in a "
+     "message's last packet."},
+    {P, "flows[].transport", K::kChoice, "rc", 0, 0, "rc | uc | ud | xrc",
+     "Transport service. ud: one packet a message, sends only; uc: sends and writes."},
+    {P, "flows[].opcode", K::kCount, "required for raw", 0, 255, "",
+     "BTH opcode of protocol raw, reserved ones too."},
+    {P, "flows[].opcode_order", K::kChoice, "right", 0, 0, "right | middle-first | first-twice",
+     "middle-first: MIDDLE in place of FIRST; first-twice: FIRST in place of LAST. Receivers "
+     "refuse "
+     "both."},
+    {P, "flows[].message", K::kBytes, "4KiB; ud, udp and raw: 1KiB", 0, std::uint64_t{1} << 31, "",
+     "Size of a message. It is cut at `path_mtu` into FIRST, MIDDLE and LAST, or is an ONLY; of "
+     "verb "
+     "read what one request asks for; of TCP what a PSH ends."},
     {P, "flows[].path_mtu", K::kChoice, "1024", 0, 0, "256 | 512 | 1024 | 2048 | 4096",
      "Payload bytes of a full packet."},
+    {P, "flows[].segment", K::kBytes, "1440B", 1, 9000, "", "Payload bytes of a full TCP segment."},
     {P, "flows[].qps", K::kCount, "1", 1, 65536, "", "Queue pairs of each pair of hosts."},
     {P, "flows[].class", K::kName, "none", 0, 0, "",
      "One of `classes`; without it DSCP 0, Not-ECT, priority 0."},
@@ -85,15 +103,67 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "flows[].source_qp", K::kCount, "chosen", 0, kMax24, "",
      "First source QP of each source host; each further one is 1 more."},
     {P, "flows[].psn", K::kCount, "from the seed", 0, kMax24, "", "First PSN of every QP."},
-    {P, "flows[].udp_source_port", K::kCount, "spread", 0, 0xffff, "",
-     "UDP source port of every QP; without it each QP has its own of 49152 to 65535."},
-    {P, "flows[].virtual_address", K::kCount, "0", 0, kMax64, "", "RETH of a write."},
-    {P, "flows[].remote_key", K::kCount, "0", 0, kMax32, "", "RETH of a write."},
+    {P, "flows[].udp_source_port", K::kCount, "see source_ports", 0, 0xffff, "",
+     "UDP or TCP source port of every QP."},
+    {P, "flows[].source_ports", K::kChoice, "spread", 0, 0, "spread | flow-label",
+     "Source ports that are not pinned: spread: each QP has its own of 49152 to 65535; flow-label: "
+     "Linux's rule, from `flow_label`, or if that is 0 from the two QP numbers."},
+    {P, "flows[].destination_port", K::kCount, "5001", 1, 0xffff, "",
+     "Of TCP and UDP; not 4791, which is RoCEv2's."},
+    {P, "flows[].flow_label", K::kCount, "0", 0, 0xf'ffff, "", "Of the IPv6 header."},
+    {P, "flows[].virtual_address", K::kCount, "0", 0, kMax64, "",
+     "RETH or AtomicETH: of writes, reads, atomics and flush."},
+    {P, "flows[].remote_key", K::kCount, "0", 0, kMax32, "",
+     "RETH or AtomicETH; of send-inv the key that is invalidated (IETH)."},
+    {P, "flows[].immediate", K::kCount, "0", 0, kMax32, "", "ImmDt: of write-imm and send-imm."},
+    {P, "flows[].queue_key", K::kCount, "0x11111111", 0, kMax32, "",
+     "Q_Key of the DETH: of transport ud."},
+    {P, "flows[].srqn", K::kCount, "0", 0, kMax24, "",
+     "XRCETH: shared receive queue, of transport xrc."},
+    {P, "flows[].operand", K::kCount, "0", 0, kMax64, "",
+     "What compare-swap swaps in, what fetch-add adds, the earlier value in an atomic-ack."},
+    {P, "flows[].compare", K::kCount, "0", 0, kMax64, "", "What compare-swap compares with."},
+    {P, "flows[].syndrome", K::kCount, "ack and responses 0x1f, nak 0x60, rnr 0x2e", 0, 255, "",
+     "AETH: 0x1f ACK without credits; 0x20 + timer code: RNR NAK; 0x60 to 0x64: NAK for PSN, "
+     "request, "
+     "access, operation, RD."},
+    {P, "flows[].msn", K::kCount, "0", 0, kMax24, "", "Message sequence number of the AETH."},
+    {P, "flows[].flush", K::kCount, "0", 0, kMax32, "",
+     "FETH: placement type and selectivity level."},
+    {P, "flows[].ack_req", K::kChoice, "last; of responses and cnp none", 0, 0, "last | all | none",
+     "Which packets of a message ask for an ACK."},
+    {P, "flows[].solicited", K::kBool, "false", 0, 0, "",
+     "Solicited event bit, in a message's last packet."},
     {P, "flows[].mig_req", K::kBool, "false", 0, 0, "", "MigReq bit of the BTH."},
+    {P, "flows[].fecn", K::kBool, "false", 0, 0, "", "FECN bit of the BTH."},
+    {P, "flows[].becn", K::kBool, "true for cnp, else false", 0, 0, "", "BECN bit of the BTH."},
+    {P, "flows[].transport_version", K::kCount, "0", 0, 15, "",
+     "TVer of the BTH; receivers drop all but 0."},
     {P, "flows[].pkey", K::kCount, "0xffff", 0, 0xffff, "", "P_Key of the BTH."},
     {P, "flows[].ttl", K::kCount, "64", 1, 255, "", "TTL, or hop limit, of the IP header."},
+    {P, "flows[].ip_id", K::kCount, "0", 0, 0xffff, "", "Identification of the IPv4 header."},
+    {P, "flows[].vlan", K::kCount, "the port's", 0, 4094, "",
+     "VLAN ID of the 802.1Q tag; 0: priority-tagged. Its PCP is the class's."},
+    {P, "flows[].outer_vlan", K::kMap, "the port's", 0, 0, "",
+     "Service tag before the VLAN tag (QinQ); needs `vlan`."},
+    {P, "flows[].outer_vlan.vid", K::kCount, "required", 0, 4094, "", "Its VLAN ID."},
+    {P, "flows[].outer_vlan.pcp", K::kCount, "the inner tag's", 0, 7, "", "Its priority."},
+    {P, "flows[].outer_vlan.tpid", K::kChoice, "0x88a8", 0, 0, "0x88a8 | 0x9100 | 0x8100",
+     "802.1ad, what old switches use, or a second 802.1Q tag."},
     {P, "flows[].icrc", K::kChoice, "good", 0, 0, "good | bad | zero",
      "The ICRC that frames carry; a receiver drops frames with a wrong one."},
+    {P, "flows[].checksum", K::kChoice, "usual", 0, 0, "usual | good | bad | zero",
+     "Of UDP or TCP. usual: 0 for UDP over IPv4, as RDMA NICs send it, else right."},
+    {P, "flows[].ip_checksum", K::kChoice, "good", 0, 0, "good | bad", "Of the IPv4 header."},
+    {P, "flows[].tcp", K::kMap, "{}", 0, 0, "", "Of TCP segments."},
+    {P, "flows[].tcp.window", K::kCount, "65535", 0, 0xffff, "", "Receive window."},
+    {P, "flows[].tcp.flags", K::kCount, "0x10", 0, 255, "",
+     "Flags; PSH (0x08) is added to a message's last segment."},
+    {P, "flows[].tcp.acknowledgement", K::kCount, "0", 0, kMax32, "", "Acknowledgement number."},
+    {P, "flows[].tcp.mss", K::kCount, "0", 0, 0xffff, "", "Maximum segment size option; 0: none."},
+    {P, "flows[].tcp.timestamps", K::kBool, "false", 0, 0, "",
+     "Timestamps option (RFC 7323); the value is ms since the run's start."},
+    {P, "flows[].tcp.timestamp_echo", K::kCount, "0", 0, kMax32, "", "What that option echoes."},
     {P, "expect", K::kList, "[]", 0, 0, "", "What must hold for the run to succeed."},
     {P, "expect[]", K::kText, "required", 0, 0, "",
      "`flows.NAME.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, `fabric.METRIC` or "
@@ -115,6 +185,19 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "ports[].hosts", K::kHostSet, "required", 0, 0, "",
      "Hosts that the port carries: a list of groups or parts of them; `sources`: groups that the "
      "flows name as `from` before they name them as `to`; `rest`: all that no other port carries."},
+    {T, "ports[].prefix", K::kPrefix, "the testbed's", 0, 0, "",
+     "Addresses of the port's own hosts, from the first usable one on, the gateway's left out."},
+    {T, "ports[].gateway", K::kAddress, "none", 0, 0, "",
+     "Router that frames to other prefixes go to. An address of the port's `prefix`."},
+    {T, "ports[].gateway_mac", K::kMac, "asked by ARP or ND", 0, 0, "",
+     "Its MAC address. Without it, what is not sent on a wire goes to the host's own."},
+    {T, "ports[].vlan", K::kCount, "none", 0, 4094, "",
+     "VLAN ID of frames that the port sends; 0: priority-tagged."},
+    {T, "ports[].outer_vlan", K::kMap, "none", 0, 0, "", "Service tag before it (QinQ)."},
+    {T, "ports[].outer_vlan.vid", K::kCount, "required", 0, 4094, "", "Its VLAN ID."},
+    {T, "ports[].outer_vlan.pcp", K::kCount, "the inner tag's", 0, 7, "", "Its priority."},
+    {T, "ports[].outer_vlan.tpid", K::kChoice, "0x88a8", 0, 0, "0x88a8 | 0x9100 | 0x8100",
+     "802.1ad, what old switches use, or a second 802.1Q tag."},
     {T, "cores", K::kMap, "{}", 0, 0, "", "CPU cores. Only of kind dpdk."},
     {T, "cores.main", K::kCount, "the engine's choice", 0, 1023, "", "Core that waits."},
     {T, "cores.workers", K::kList, "the engine's choice", 0, 0, "", "Cores that send and receive."},
@@ -226,6 +309,10 @@ std::string_view type_text(K kind) {
             return "amount";
         case K::kPrefix:
             return "prefix";
+        case K::kAddress:
+            return "IP address";
+        case K::kMac:
+            return "MAC address";
         case K::kShare:
             return "ratio";
         case K::kThreshold:
@@ -335,6 +422,10 @@ std::string range_text(const Key& key) {
             return "groups of the profile; sources | rest";
         case K::kPrefix:
             return "IPv4 or IPv6, with room for all hosts";
+        case K::kAddress:
+            return "IPv4 or IPv6";
+        case K::kMac:
+            return "like 02:00:00:00:00:01";
         case K::kShare:
             return fmt::format("{} to {}", share_text(key.min), share_text(key.max));
         case K::kThreshold:

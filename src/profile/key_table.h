@@ -27,6 +27,8 @@ enum class KeyKind : std::uint8_t {
     kRate,     ///< bit/s, share or frames/s.
     kBurst,
     kPrefix,
+    kAddress,  ///< IP.
+    kMac,
     kShare,      ///< "1/8", "0.2", "20%"; min and max in 2^-32.
     kThreshold,  ///< A size, or the word of `choices`.
 };

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "profile/read_file.h"
+#include "profile/read_frames.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/profile/load.h"
 
@@ -55,32 +56,6 @@ void read_pattern(ReadContext& context, const YAML::Node& node, const std::strin
     }
 }
 
-/// What stands in the frames.
-void read_frame_keys(MapReader& map, Flow& out) {
-    constexpr std::array<std::uint32_t, 5> kMtus{256, 512, 1024, 2048, 4096};
-    map.choice("protocol");
-    map.choice("transport");
-    if (const auto verb = map.choice("verb")) out.verb = Verb(*verb);
-    map.bytes("message", out.message_bytes);
-    if (const auto mtu = map.choice("path_mtu")) out.path_mtu = kMtus[*mtu];
-    map.boolean("tag", out.tag);
-    map.count("dest_qp", out.dest_qp);
-    map.count("source_qp", out.source_qp);
-    map.count("psn", out.initial_psn);
-    map.count("udp_source_port", out.udp_source_port);
-    map.count("virtual_address", out.virtual_address);
-    map.count("remote_key", out.remote_key);
-    map.boolean("mig_req", out.mig_req);
-    map.count("pkey", out.pkey);
-    map.count("ttl", out.ttl);
-    if (const auto icrc = map.choice("icrc")) out.icrc = IcrcMode(*icrc);
-    for (const std::string_view key : {"virtual_address", "remote_key"}) {
-        if (out.verb != Verb::kWrite && map.given(key)) {
-            map.error(key, "stands in the RETH, which only verb: write has");
-        }
-    }
-}
-
 Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& path,
                std::size_t index) {
     Flow out;
@@ -95,7 +70,7 @@ Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& 
     map.count("packets", out.packets);
     map.time("start", out.start);
     out.shuffled = map.choice("qp_order").value_or(0) == 1;
-    read_frame_keys(map, out);
+    read_frames(map, out);
     if (const auto pattern = map.node("pattern")) {
         read_pattern(context, *pattern, map.path_of("pattern"), out);
     }

@@ -4,6 +4,7 @@
 
 #include "profile/read_fabric.h"
 #include "profile/read_file.h"
+#include "profile/read_frames.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/profile/load.h"
 
@@ -19,6 +20,16 @@ void read_port(ReadContext& context, const YAML::Node& node, const std::string& 
     map.bit_rate("link_rate", port.link_rate);
     map.count("mtu", port.mtu);
     map.host_set("hosts", port.hosts);
+    map.prefix("prefix", port.prefix);
+    map.address("gateway", port.gateway);
+    map.mac("gateway_mac", port.gateway_mac);
+    read_vlans(map, "ports[]", port.vlan, port.outer_vlan);
+    const IpPrefix& prefix = port.prefix.value_or(out.prefix);
+    if (port.gateway && !prefix.contains(*port.gateway)) {
+        map.error("gateway", fmt::format("{}: is no address of the port's prefix {}",
+                                         to_text(*port.gateway), to_text(prefix)));
+    }
+    if (port.gateway_mac && !port.gateway) map.error("gateway_mac", "needs gateway");
     port.places = map.places();
     const auto same = std::find_if(out.ports.begin(), out.ports.end(), [&](const auto& other) {
         return !port.name.empty() && other.name == port.name;

@@ -30,6 +30,18 @@ std::uint64_t key_of(std::uint32_t host, std::uint32_t qp) {
     return std::uint64_t{host} << 24 | qp;
 }
 
+/// Linux's rule (include/rdma/ib_verbs.h): from the flow label, or if that is 0 from both QPs.
+std::uint16_t flow_label_to_port(std::uint32_t label, std::uint32_t source_qp,
+                                 std::uint32_t dest_qp) {
+    if (label == 0) {
+        std::uint64_t v = std::uint64_t{source_qp} * dest_qp;
+        v ^= v >> 20;
+        v ^= v >> 40;
+        label = std::uint32_t(v & 0xf'ffff);
+    }
+    return std::uint16_t(((label & 0x3fff) ^ (label & 0xf'c000) >> 14) | kFirstPort);
+}
+
 class QueuePairs {
 public:
     QueuePairs(const Profile& profile, Plan& plan, Diagnostics& diagnostics, const End& end)
@@ -114,6 +126,11 @@ void number_source_ports(const Profile& profile, Plan& plan) {
             stream.source_port = *flow.udp_source_port;
             continue;
         }
+        if (flow.source_ports == SourcePorts::kFlowLabel) {
+            stream.source_port =
+                flow_label_to_port(flow.flow_label, stream.source_qp, stream.dest_qp);
+            continue;
+        }
         // Go round pinned ports, unless they are so many that a flow a port would be left.
         std::uint32_t port = kFirstPort + std::uint32_t(at % kPorts);
         for (; pinned.contains(port) && pinned.size() < kPorts / 2;
@@ -129,7 +146,9 @@ void number_psns(const Profile& profile, Plan& plan) {
     Random random{plan.seed};
     for (StreamPlan& stream : plan.streams) {
         const auto drawn = std::uint32_t(random.bits());
-        stream.initial_psn = Psn{profile.flows[stream.flow].initial_psn.value_or(drawn)};
+        const Flow& flow = profile.flows[stream.flow];
+        const bool cnp = flow.protocol == Protocol::kRoce && flow.verb == Verb::kCnp;
+        stream.initial_psn = Psn{flow.initial_psn.value_or(cnp ? 0 : drawn)};
     }
 }
 
@@ -147,7 +166,7 @@ void spread_starts(Plan& plan) {
         if (flow.pattern.in_step) continue;
         Picoseconds span = flow.pattern.period;
         if (flow.pattern.kind == Pattern::Kind::kConstant) {
-            const MessageCost cost = cost_of(flow, plan.template_groups[source.flow]);
+            const MessageCost cost = cost_of(flow, plan.template_groups[flow.template_group]);
             span = wire_time(std::uint32_t(cost.l1_bytes / cost.packets), flow.bit_rate);
         }
         const std::uint64_t turn = next[source.port]++ * sending_ports + rank[source.port];

@@ -137,7 +137,9 @@ std::optional<HostSpan> resolve(const HostRef& ref, std::string_view path,
 std::vector<HostPlan> place_hosts(const Profile& profile, const Testbed& testbed,
                                   const std::vector<GroupSpan>& groups, Diagnostics& diagnostics) {
     const std::uint32_t count = groups.empty() ? 0 : groups.back().hosts.end();
-    if (count > testbed.prefix.host_count()) {
+    const bool common = std::any_of(testbed.ports.begin(), testbed.ports.end(),
+                                    [](const TestbedPort& port) { return !port.prefix; });
+    if ((common || testbed.ports.empty()) && count > testbed.prefix.host_count()) {
         diagnostics.error(testbed.places.of("prefix"),
                           fmt::format("prefix: {}: has addresses for {} hosts and the profile has "
                                       "{}; give a shorter prefix",
@@ -152,6 +154,17 @@ std::vector<HostPlan> place_hosts(const Profile& profile, const Testbed& testbed
 
     std::vector<HostPlan> hosts;
     hosts.reserve(count);
+    std::vector<std::uint64_t> next(testbed.ports.size());  // address of a port's own prefix
+    const auto ip_of = [&](std::uint32_t index) {
+        const std::uint32_t port = port_of[index];
+        if (port >= testbed.ports.size() || !testbed.ports[port].prefix) {
+            return testbed.prefix.host(index);
+        }
+        const TestbedPort& from = testbed.ports[port];
+        IpAddress ip = from.prefix->host(next[port]++);
+        if (ip == from.gateway) ip = from.prefix->host(next[port]++);
+        return ip;
+    };
     for (const GroupSpan& group : groups) {
         for (std::uint32_t i = 0; i < group.hosts.count; ++i) {
             const std::uint32_t index = group.hosts.first + i;
@@ -159,8 +172,17 @@ std::vector<HostPlan> place_hosts(const Profile& profile, const Testbed& testbed
                              .group = group.group->name,
                              .port = port_of[index],
                              .mac = mac_of(index),
-                             .ip = testbed.prefix.host(index)});
+                             .ip = ip_of(index)});
         }
+    }
+    for (std::uint32_t port = 0; port < testbed.ports.size(); ++port) {
+        const TestbedPort& from = testbed.ports[port];
+        if (!from.prefix || next[port] <= from.prefix->host_count()) continue;
+        diagnostics.error(from.places.of("prefix"),
+                          fmt::format("{}: {}: has {} addresses and the port needs {}, the "
+                                      "gateway's among them; give a shorter prefix",
+                                      from.places.path_of("prefix"), to_text(*from.prefix),
+                                      from.prefix->host_count(), next[port]));
     }
     return hosts;
 }

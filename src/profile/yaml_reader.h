@@ -84,6 +84,9 @@ public:
     void text(std::string_view key, std::string& out);
     void burst(std::string_view key, Pattern& out);
     void prefix(std::string_view key, IpPrefix& out);
+    void prefix(std::string_view key, std::optional<IpPrefix>& out);
+    void address(std::string_view key, std::optional<IpAddress>& out);
+    void mac(std::string_view key, std::optional<MacAddress>& out);
     void hosts(std::string_view key, HostRef& out);
     void host_set(std::string_view key, HostSet& out);
     /// "1/8", "0.2", "20%".

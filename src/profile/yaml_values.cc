@@ -189,6 +189,28 @@ void MapReader::prefix(std::string_view key, IpPrefix& out) {
     out = value.value();
 }
 
+void MapReader::prefix(std::string_view key, std::optional<IpPrefix>& out) {
+    IpPrefix value;
+    prefix(key, value);
+    if (given(key)) out = value;
+}
+
+void MapReader::address(std::string_view key, std::optional<IpAddress>& out) {
+    const auto given = scalar(key);
+    if (!given) return;
+    const auto value = parse_ip(given->text);
+    if (!value.ok()) return error(key, quoted_why(given->text, value.why()));
+    out = value.value();
+}
+
+void MapReader::mac(std::string_view key, std::optional<MacAddress>& out) {
+    const auto given = scalar(key);
+    if (!given) return;
+    const auto value = parse_mac(given->text);
+    if (!value.ok()) return error(key, quoted_why(given->text, value.why()));
+    out = value.value();
+}
+
 void MapReader::hosts(std::string_view key, HostRef& out) {
     const auto given = scalar(key);
     if (!given) return;

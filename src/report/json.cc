@@ -68,9 +68,9 @@ void add_traffic(Json& json, const Traffic& t) {
     json["reordered"] = t.losses().reordered;
     json["duplicated"] = t.losses().duplicated;
     json["too_old"] = t.losses().too_old;
-    json["counted_by"] = t.by_tag ? "tag" : "psn";
+    json["counted_by"] = t.by_tag ? "tag" : t.by_psn ? "psn" : "frames";
     json["by_tag"] = t.by_tag ? losses(*t.by_tag) : Json(nullptr);
-    json["by_psn"] = losses(t.by_psn);
+    json["by_psn"] = t.by_psn ? losses(*t.by_psn) : Json(nullptr);
     json["message_tx"] = t.message_tx;
     json["message_complete_rx"] = t.message_complete_rx;
     json["ecn_ce_rx"] = t.ecn_ce_rx;
@@ -105,14 +105,12 @@ Json flow_row(const FlowResult& flow, const Plan& plan) {
     return json;
 }
 
-/// Frames sent by opcode name; a reserved opcode by its number.
+/// Frames sent by opcode name, or "TCP", "UDP".
 Json opcodes_tx(const StreamResult& stream) {
     Json json = Json::object();
     for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
         if (stream.shapes_tx[shape] == 0) continue;
-        const std::uint8_t opcode = stream.opcodes[shape];
-        const std::string_view name = info(opcode).name;
-        Json& count = json[name.empty() ? fmt::format("{:#04x}", opcode) : std::string(name)];
+        Json& count = json[std::string{stream.frame_names[shape]}];
         count = stream.shapes_tx[shape] + (count.is_null() ? 0 : count.get<std::uint64_t>());
     }
     return json;
@@ -138,7 +136,7 @@ Json stream_row(const StreamResult& stream, const Plan& plan) {
     add_address(json, "src", source.ip);
     add_address(json, "dest", destination.ip);
     json["udp_source_port"] = from.source_port;
-    const bool sent = stream.data_frames_tx > 0;
+    const bool sent = stream.data_frames_tx > 0 && stream.by_psn;
     json["first_psn"] = sent ? Json(stream.first_psn.value()) : Json(nullptr);
     json["last_psn"] = sent ? Json(stream.last_psn.value()) : Json(nullptr);
     json["opcodes_tx"] = opcodes_tx(stream);

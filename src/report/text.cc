@@ -70,8 +70,10 @@ std::string flow_frames(const Result& result, const Plan& plan) {
         table.row({plan.flows.at(flow.flow).name, count_text(flow.data_frames_tx),
                    count_text(flow.data_frames_rx), count_text(flow.losses().lost),
                    count_text(flow.losses().reordered), count_text(flow.losses().duplicated),
-                   flow.by_tag ? "tag" : "PSN", count_text(flow.ecn_ce_rx),
-                   percent_text(share, "")});
+                   flow.by_tag   ? "tag"
+                   : flow.by_psn ? "PSN"
+                                 : "frames",
+                   count_text(flow.ecn_ce_rx), percent_text(share, "")});
     }
     return table.empty() ? "" : "\nFrames by flow:\n" + table.text();
 }

@@ -26,6 +26,10 @@ std::vector<Stream> make_streams(const Plan& plan, const FrameTemplates& templat
         const HostPlan& destination = plan.hosts[from.destination_host];
         stream.source_mac = source.mac;
         stream.destination_mac = destination.mac;
+        if (plan.gateway_of(from)) {
+            const auto& router = plan.ports[plan.sending_port(from)].gateway_mac;
+            stream.destination_mac = router.value_or(destination.mac);
+        }
         const auto low = [](const IpAddress& ip) {
             std::array<std::byte, 8> bytes{};
             const std::size_t skip = ip.is_v4() ? 4 : 0;

@@ -76,6 +76,7 @@ Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
         source.stream_count = from.stream_count;
         source.message_bytes = flow.message_bytes;
         source.path_mtu = flow.path_mtu;
+        if (flow.counts_bytes) source.number_mask = ~0u;
         set_cuts(source, flow, plan.streams[from.first_stream].template_group);
         if (flow.pattern.kind == Pattern::Kind::kBurst) {
             source.burst = source.burst_left = flow.pattern.burst;
@@ -110,6 +111,7 @@ void Transmitter::set_cuts(Source& source, const FlowPlan& flow, std::uint32_t g
         out.payload_bytes = cut.payload_bytes;
         out.frame_bytes = templates_.of(group, cut.shape).frame_bytes(cut.payload_bytes);
         out.l1_bytes = l1_bytes(out.frame_bytes);
+        out.number_step = flow.counts_bytes ? cut.payload_bytes : flow.number_step;
         const unsigned __int128 step = static_cast<unsigned __int128>(pace) * out.l1_bytes;
         out.step = Picoseconds{std::int64_t(step >> 32)};
         out.step_fraction = std::uint32_t(step);
@@ -261,14 +263,14 @@ std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picosecond
         out[taken] = Departure{.due = due,
                                .stream = stream_index,
                                .sequence = std::uint32_t(stream.frames),
-                               .psn = stream.psn,
+                               .tcp_sequence = stream.tcp_sequence,  // the PSN as well
                                .payload_bytes = cut.payload_bytes,
                                .priority = source.priority,
                                .shape = shape};
         if (taken++ == 0) first_due = due;
         const std::uint64_t still_left = left - cut.payload_bytes;
         stream.message_bytes_left = std::uint32_t(still_left);
-        stream.psn = stream.psn.plus(1);
+        stream.tcp_sequence = (stream.tcp_sequence + cut.number_step) & source.number_mask;
         ++stream.frames;
         stream.frame_bytes += cut.frame_bytes;
         frame_sum += cut.frame_bytes;

@@ -58,6 +58,14 @@ std::uint64_t IpPrefix::host_count() const {
     return all <= 2 ? all : all - 2;
 }
 
+bool IpPrefix::contains(const IpAddress& ip) const {
+    const unsigned all = (is_v4() ? 96 : 0) + bits;
+    for (unsigned bit = 0; bit < all; ++bit) {
+        if ((ip.bytes[bit / 8] ^ address.bytes[bit / 8]) & (0x80 >> bit % 8)) return false;
+    }
+    return true;
+}
+
 IpAddress IpPrefix::host(std::uint64_t index) const {
     const unsigned free_bits = (is_v4() ? 32 : 128) - bits;
     std::uint64_t add = index + (free_bits >= 2 || !is_v4() ? 1 : 0);

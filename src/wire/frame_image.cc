@@ -164,6 +164,22 @@ std::uint32_t frame_bytes(const FrameSpec& spec, std::uint32_t payload_bytes) {
     return spec.kind == FrameKind::kRoce ? sum + (-payload_bytes & 3u) + kIcrcBytes : sum;
 }
 
+std::string_view frame_name(const FrameSpec& spec) {
+    switch (spec.kind) {
+        case FrameKind::kRoce:
+            return info(spec.opcode).name.empty() ? "RESERVED_OPCODE" : info(spec.opcode).name;
+        case FrameKind::kUdp:
+            return "UDP";
+        case FrameKind::kTcp:
+            return "TCP";
+        case FrameKind::kPfc:
+            return "PFC";
+        case FrameKind::kGlobalPause:
+            return "PAUSE";
+    }
+    return "";
+}
+
 std::uint32_t roce_frame_bytes(std::uint8_t opcode, bool v6, std::uint32_t payload_bytes) {
     FrameSpec spec;
     if (!v6) spec.source_ip = IpAddress::v4(0);

@@ -71,17 +71,18 @@ def repeat_capture(path, source, gigabytes):
 
 
 def measured(command, cpu):
-    """Wall seconds, CPU seconds, peak resident bytes, standard output."""
-    with tempfile.TemporaryFile() as output:
-        start = time.perf_counter()
-        process = subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=output, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise SystemExit(f"{command[0]} ended with {process.returncode}")
-        output.seek(0)
-        return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, output.read()
+    """Wall seconds, CPU seconds, peak resident bytes, and the file with what it printed. The peak of a child begins with
+    what this process has: nothing large is read here."""
+    output = tempfile.TemporaryFile()
+    start = time.perf_counter()
+    process = subprocess.Popen(["taskset", "-c", str(cpu), *command], stdout=output, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{command[0]} ended with {process.returncode}")
+    output.seek(0)
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, output
 
 
 def main():
@@ -122,7 +123,7 @@ def main():
                 rounds[name].append((seconds, cpu_seconds))
                 if name == "rocegen":
                     peak = max(peak, memory)
-                    report = json.loads(output)
+                    report = json.load(output)
                     good = report["roce"]["icrc"]["good"]
                     if good != arguments.frames:
                         raise SystemExit(f"{good} good ICRCs in {arguments.frames} frames")
@@ -140,9 +141,9 @@ def main():
         many = os.path.join(folder, "many.pcap")
         write_capture(many, 2 * LARGE_QPS, 64, LARGE_QPS)
         seconds, _, memory, output = measured([ROCEGEN, "analyze", "--json", many], arguments.cpu)
-        report = json.loads(output)
-        if len(report["flows"]) != LARGE_QPS:
-            raise SystemExit(f"{len(report['flows'])} flows of {LARGE_QPS}")
+        flows = sum(1 for line in output if b'"dest_qp"' in line)  # a line a flow
+        if flows != LARGE_QPS:
+            raise SystemExit(f"{flows} flows of {LARGE_QPS}")
         result["many_qps"] = {"qps": LARGE_QPS, "seconds": seconds, "peak_bytes": memory}
         if arguments.large:
             large = os.path.join(folder, "large.pcap")

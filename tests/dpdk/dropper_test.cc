@@ -126,7 +126,7 @@ protected:
         std::uint64_t sent = 0, received = 0, icrc_bad = 0;
         for (const FlowResult& flow : result.flows) {
             ASSERT_TRUE(flow.by_tag.has_value());
-            for (auto& [into, from] : {std::pair{&by_tag, *flow.by_tag}, {&by_psn, flow.by_psn}}) {
+            for (auto& [into, from] : {std::pair{&by_tag, *flow.by_tag}, {&by_psn, *flow.by_psn}}) {
                 into->lost += from.lost;
                 into->reordered += from.reordered;
                 into->duplicated += from.duplicated;

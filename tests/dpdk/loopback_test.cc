@@ -10,7 +10,7 @@ void expect_whole(const Traffic& traffic, std::uint64_t frames) {
     EXPECT_EQ(traffic.data_frames_tx, frames);
     EXPECT_EQ(traffic.data_frames_rx, frames);
     ASSERT_TRUE(traffic.by_tag.has_value());
-    for (const Traffic::Losses& losses : {*traffic.by_tag, traffic.by_psn}) {
+    for (const Traffic::Losses& losses : {*traffic.by_tag, *traffic.by_psn}) {
         EXPECT_EQ(losses.lost, 0u);
         EXPECT_EQ(losses.reordered, 0u);
         EXPECT_EQ(losses.duplicated, 0u);

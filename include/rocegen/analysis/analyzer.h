@@ -31,6 +31,8 @@ struct StreamRx {
     unsigned __int128 delay_sum_ns = 0;
     SequenceTracker<32> by_tag;
     SequenceTracker<24> by_psn;
+    Psn last_psn;                   ///< READ requests: of the last to arrive,
+    std::uint32_t last_number = 0;  ///< and which one of the stream it was.
 };
 
 class Analyzer {
@@ -63,6 +65,7 @@ private:
     /// Which stream a data packet belongs to: by its tag, else by destination address and QP.
     std::uint32_t stream_of(const Packet& packet) const noexcept;
     static constexpr std::uint32_t kNoStream = ~0u;
+    static std::uint32_t number_of(Psn psn, std::uint32_t step, StreamRx& rx) noexcept;
 
     const Plan& plan_;
     std::uint32_t icrc_every_, icrc_countdown_;

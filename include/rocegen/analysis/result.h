@@ -5,10 +5,12 @@
 /// Thread: made and read by main.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rocegen/base/units.h"
@@ -33,7 +35,8 @@ struct Traffic {
         std::uint64_t lost = 0, reordered = 0, duplicated = 0, too_old = 0;
     };
     std::optional<Losses> by_tag;
-    Losses by_psn;
+    /// By PSN; not of CNPs, TCP and UDP, which have none that advances by packets.
+    std::optional<Losses> by_psn;
     std::uint64_t message_tx = 0, message_complete_rx = 0;
     std::uint64_t ecn_ce_rx = 0, ect_rx = 0, remarked_rx = 0;  ///< ECT: CE is one of them.
     std::uint64_t icrc_checked = 0, icrc_bad = 0;
@@ -41,15 +44,19 @@ struct Traffic {
     std::optional<double> avg_latency_ns;
     std::optional<Picoseconds> first_timestamp, last_timestamp;  ///< Of reception.
 
-    /// By tag where there is one, else by PSN.
-    const Losses& losses() const { return by_tag ? *by_tag : by_psn; }
+    /// By tag where there is one, else by PSN, else what was sent less what arrived.
+    Losses losses() const {
+        if (by_tag) return *by_tag;
+        if (by_psn) return *by_psn;
+        return {.lost = data_frames_tx - std::min(data_frames_tx, data_frames_rx)};
+    }
 };
 
 struct StreamResult : Traffic {
     std::uint32_t stream = 0;  ///< Index in the plan.
     Psn first_psn, last_psn;   ///< Sent; meaningful when data_frames_tx > 0.
-    std::array<std::uint64_t, kShapeCount> shapes_tx{};  ///< Only, first, middle, last.
-    std::array<std::uint8_t, kShapeCount> opcodes{};
+    std::array<std::uint64_t, kShapeCount> shapes_tx{};     ///< Only, first, middle, last.
+    std::array<std::string_view, kShapeCount> frame_names;  ///< See frame_name().
 };
 
 /// Mean rate between the first and the last frame, the last not counted; empty under two frames.

@@ -76,7 +76,7 @@ private:
     FrameTemplates templates_;
     std::vector<Stream> streams_;
     std::vector<StreamMarks> marks_;
-    HeaderBytes header_bytes_;
+    FrameCosts frame_costs_;
     Graph graph_;
     Core core_;
     Routes routes_;

@@ -21,9 +21,9 @@ struct alignas(64) Frame {
     Picoseconds at{};    ///< On a wire: arrival of the last bit. In a NIC: the order of arrival.
     Picoseconds sent{};  ///< When the NIC took it: the tag's time.
     FrameHandle next = kNoFrame;
-    std::uint32_t stream = 0, sequence = 0, psn = 0;
-    std::uint32_t flow_hash = 0;    ///< Of the 5-tuple.
-    std::uint32_t destination = 0;  ///< NIC.
+    std::uint32_t stream = 0, sequence = 0, number = 0;  ///< PSN, or of TCP.
+    std::uint32_t flow_hash = 0;                         ///< Of the 5-tuple.
+    std::uint32_t destination = 0;                       ///< NIC.
     std::uint16_t payload_bytes = 0;
     std::uint16_t l2_bytes = 0;  ///< With FCS.
     std::uint16_t cells = 0;     ///< In the switch where it stands, as is

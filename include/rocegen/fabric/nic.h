@@ -25,8 +25,12 @@ struct StreamMarks {
     std::uint16_t template_group = 0;
 };
 
-/// Of one (template group, shape): frame length without payload, pad and ICRC.
-using HeaderBytes = std::vector<std::uint16_t>;
+/// Of one (template group, shape).
+struct FrameCost {
+    std::uint16_t empty_bytes = 0;  ///< Frame length without payload and pad.
+    std::uint8_t pad_mask = 0;      ///< 3: payloads are padded to 4 bytes.
+};
+using FrameCosts = std::vector<FrameCost>;
 
 class EmulatedNic {
 public:
@@ -37,7 +41,7 @@ public:
     /// `port` is its wire's number and its own. What is referred to outlives it.
     EmulatedNic(Core& core, std::uint32_t port, const NicConfig& config,
                 std::uint8_t lossless_priorities, const std::vector<StreamMarks>& marks,
-                const HeaderBytes& header_bytes, Transmitter& transmitter);
+                const FrameCosts& frame_costs, Transmitter& transmitter);
 
     // Sink.
     std::uint32_t reserve(std::uint32_t frames) noexcept {
@@ -101,7 +105,7 @@ private:
     const NicConfig& config_;
     std::uint8_t lossless_priorities_;
     const std::vector<StreamMarks>& marks_;
-    const HeaderBytes& header_bytes_;
+    const FrameCosts& frame_costs_;
     Transmitter& transmitter_;
 
     std::array<Fifo, 8> queues_;

@@ -10,13 +10,12 @@
 
 #include "rocegen/base/units.h"
 #include "rocegen/profile/expectation.h"
+#include "rocegen/profile/flow_frames.h"
 #include "rocegen/profile/places.h"
 #include "rocegen/traffic/plan.h"
 #include "rocegen/wire/frame.h"
 
 namespace rocegen {
-
-enum class Verb : std::uint8_t { kWrite, kSend };
 
 /// How a class's frames are marked.
 struct TrafficClass {
@@ -48,29 +47,16 @@ struct HostRef {
 /// What a flow without `pattern` does: evenly spaced, its sources spread in phase.
 inline constexpr Pattern kEvenPattern{Pattern::Kind::kConstant, {}, 0, {}, false};
 
-struct Flow {
-    std::string name;  ///< Default: "flow" and its index.
-    HostRef from, to;  ///< Required.
-    Verb verb = Verb::kWrite;
-    std::uint64_t message_bytes = 4096;  ///< 0..2^31.
-    std::uint32_t path_mtu = 1024;       ///< Payload bytes: 256, 512, 1024, 2048 or 4096.
-    std::uint32_t qps = 1;               ///< Queue pairs per host pair, 1..65536.
-    std::string class_name;              ///< Empty: DSCP 0, Not-ECT, priority 0.
-    RateSpec rate;                       ///< L1, per source host; inside a burst. Required.
+struct Flow : FlowFrames {
+    std::string name;        ///< Default: "flow" and its index.
+    HostRef from, to;        ///< Required.
+    std::uint32_t qps = 1;   ///< Queue pairs per host pair, 1..65536.
+    std::string class_name;  ///< Empty: DSCP 0, Not-ECT, priority 0.
+    RateSpec rate;           ///< L1, per source host; inside a burst. Required.
     Pattern pattern = kEvenPattern;
-    std::uint64_t packets = 0;                        ///< Of the whole flow, 1..2^63; 0: no limit.
-    Picoseconds start{};                              ///< Since the run's start, 0..1000 h.
-    bool tag = true;                                  ///< Whether frames carry the measurement tag.
-    bool shuffled = false;                            ///< QPs in a random, fixed order.
-    std::optional<std::uint32_t> dest_qp, source_qp;  ///< The first QP, 0..2^24 - 1.
-    std::optional<std::uint32_t> initial_psn;         ///< Of every QP, 0..2^24 - 1.
-    std::optional<std::uint16_t> udp_source_port;     ///< Of every QP, 0..65535.
-    std::uint64_t virtual_address = 0;                ///< RETH.
-    std::uint32_t remote_key = 0;                     ///< RETH.
-    bool mig_req = false;
-    std::uint16_t pkey = 0xffff;
-    std::uint8_t ttl = 64;  ///< 1..255.
-    IcrcMode icrc = IcrcMode::kGood;
+    std::uint64_t packets = 0;  ///< Of the whole flow, 1..2^63; 0: no limit.
+    Picoseconds start{};        ///< Since the run's start, 0..1000 h.
+    bool shuffled = false;      ///< QPs in a random, fixed order.
     Places places;
     Places pattern_places;
 };

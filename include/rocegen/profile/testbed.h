@@ -29,11 +29,16 @@ struct HostSet {
 };
 
 struct TestbedPort {
-    std::string name;          ///< Required; "a" and "b" when emulated.
-    std::string device;        ///< Required for dpdk; empty when emulated.
-    BitRate link_rate;         ///< L1, 1 Mbps..1.6 Tbps. Required.
-    std::uint32_t mtu = 1500;  ///< Longest IP datagram, bytes, 256..9600.
-    HostSet hosts;             ///< Required.
+    std::string name;                  ///< Required; "a" and "b" when emulated.
+    std::string device;                ///< Required for dpdk; empty when emulated.
+    BitRate link_rate;                 ///< L1, 1 Mbps..1.6 Tbps. Required.
+    std::uint32_t mtu = 1500;          ///< Longest IP datagram, bytes, 256..9600.
+    HostSet hosts;                     ///< Required.
+    std::optional<IpPrefix> prefix;    ///< Default: the testbed's.
+    std::optional<IpAddress> gateway;  ///< Of `prefix`.
+    std::optional<MacAddress> gateway_mac;
+    std::optional<std::uint16_t> vlan;  ///< VID, 0..4094.
+    std::optional<OuterVlan> outer_vlan;
     Places places;
 };
 

@@ -21,6 +21,10 @@ struct PortPlan {
     std::string name;
     BitRate link_rate;
     std::uint32_t mtu = 1500;  ///< Longest IP datagram, bytes.
+    IpPrefix prefix{};         ///< Of the port's hosts.
+    /// Router to other prefixes.
+    std::optional<IpAddress> gateway{};
+    std::optional<MacAddress> gateway_mac{};  ///< Pinned, or once ARP or ND found it.
 };
 
 /// One emulated end host.
@@ -50,15 +54,21 @@ struct FlowPlan {
     std::uint8_t dscp = 0, ecn = 0;
     std::uint64_t message_bytes = 0;
     std::uint32_t path_mtu = 1024;  ///< Payload bytes of a full packet.
-    RateSpec rate;                  ///< As the profile says it, per source host.
-    BitRate bit_rate;               ///< L1, resolved; inside a burst for kBurst.
-    BitRate mean_bit_rate;          ///< L1, over whole periods; bit_rate for kConstant.
+    /// PSNs that a packet takes: a READ request those of its responses, a CNP none; 0 for UDP too.
+    std::uint32_t number_step = 1;
+    std::uint16_t destination_port = kRoceUdpPort;  ///< UDP or TCP.
+    bool counts_bytes = false;                      ///< TCP: numbers are of bytes, 32 bits.
+    std::uint32_t template_group = 0;  ///< The first of its groups; all have the same shapes.
+    RateSpec rate;                     ///< As the profile says it, per source host.
+    BitRate bit_rate;                  ///< L1, resolved; inside a burst for kBurst.
+    BitRate mean_bit_rate;             ///< L1, over whole periods; bit_rate for kConstant.
     Pattern pattern;
     std::uint64_t packets = 0;  ///< Of the whole flow; 0: until the run ends.
     Picoseconds start{};
 };
 
-/// The frames of one flow from one port: what a FrameTemplate is made of, one a shape in use.
+/// The frames of one flow between ports of the same tags and prefixes: what a FrameTemplate is made
+/// of, one a shape in use.
 struct TemplateGroup {
     std::uint32_t flow = 0;
     std::array<std::optional<FrameSpec>, kShapeCount> shapes;
@@ -104,6 +114,12 @@ struct Plan {
     }
     std::uint32_t sending_port(const StreamPlan& stream) const {
         return hosts[stream.source_host].port;
+    }
+    /// The gateway that a stream's frames go to; empty if its ends share a prefix or there is none.
+    std::optional<IpAddress> gateway_of(const StreamPlan& stream) const {
+        const PortPlan& port = ports[sending_port(stream)];
+        const bool near = port.prefix.contains(hosts[stream.destination_host].ip);
+        return near ? std::nullopt : port.gateway;
     }
 };
 

@@ -85,6 +85,7 @@ private:
         std::uint32_t frame_bytes = 0, l1_bytes = 0;
         Picoseconds step{};               ///< To the next packet's due time, and the rest of it
         std::uint32_t step_fraction = 0;  ///< in 2^-32 ps.
+        std::uint32_t number_step = 1;    ///< To the stream's next PSN or TCP sequence number.
     };
     struct Source {
         Picoseconds due{};               ///< On the priority's own clock: without shift_.
@@ -95,6 +96,7 @@ private:
         std::uint64_t message_bytes = 0;
         std::uint32_t path_mtu = 0;
         std::uint8_t priority = 0;
+        std::uint32_t number_mask = 0xff'ffff;  ///< Of a PSN; TCP's numbers have 32 bits.
         bool burst_by_packets = false, burst_by_messages = false;
         Picoseconds debt_cap{};
         std::uint64_t burst = 0, burst_left = 0;

@@ -53,6 +53,7 @@ struct IpPrefix {
     bool is_v4() const { return address.is_v4(); }
     /// Hosts that fit, without network and broadcast (IPv4); capped at 2^32.
     std::uint64_t host_count() const;
+    bool contains(const IpAddress& ip) const;
     /// The address of host `index`, from 0: the first usable one of the prefix.
     IpAddress host(std::uint64_t index) const;
 };

@@ -70,6 +70,8 @@ public:
 
     /// Bytes before the payload.
     std::uint32_t header_bytes() const noexcept { return header_bytes_; }
+    /// 3 where the payload is padded to 4 bytes, else 0.
+    std::uint8_t pad_mask() const noexcept { return pad_mask_; }
     /// Frame length without FCS.
     std::uint32_t frame_bytes(std::uint32_t payload_bytes) const noexcept {
         return header_bytes_ + payload_bytes + (-payload_bytes & pad_mask_) + icrc_bytes_;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "rocegen/wire/address.h"
 #include "rocegen/wire/headers.h"
@@ -76,6 +77,8 @@ struct FrameSpec {
 std::uint32_t header_bytes(const FrameSpec& spec);
 /// Length without FCS with `payload_bytes` of payload. Short frames are not padded here.
 std::uint32_t frame_bytes(const FrameSpec& spec, std::uint32_t payload_bytes);
+/// What such a frame is called: "RC_WRITE_FIRST", "TCP", "UDP"; "RESERVED_OPCODE".
+std::string_view frame_name(const FrameSpec& spec);
 /// Frame length without FCS of a RoCEv2 packet over IPv4 or IPv6, untagged.
 std::uint32_t roce_frame_bytes(std::uint8_t opcode, bool v6, std::uint32_t payload_bytes);
 

@@ -52,7 +52,7 @@ TEST(CheckPlan, RefusesFramesLongerThanTheMtu) {
         "  - {name: p2, device: y, link_rate: 10Gbps, mtu: 9000, hosts: rest}\n";
     EXPECT_THAT(
         error_of(build(one_flow("rate: 1%, path_mtu: 4096, message: 64KiB"), bed)),
-        HasSubstr("4096 bytes of payload make IP datagrams of 4140 bytes (4156 with the RETH "
+        HasSubstr("4096 bytes of payload make IP datagrams of 4140 bytes (4156 with the headers "
                   "of RC_WRITE_FIRST), and port p1's mtu is 1500"));
     EXPECT_TRUE(build(one_flow("rate: 1%, path_mtu: 4096, message: 1024B"), bed).plan.has_value());
 }

@@ -180,9 +180,9 @@ TEST(LoadProfile, RefusesBurstKeysOfAConstantPattern) {
 }
 
 TEST(LoadProfile, ListsWhatAChoiceAllows) {
-    EXPECT_THAT(error_of(with_flow("verb: read")), HasSubstr("allowed: write, send"));
-    EXPECT_THAT(error_of(with_flow("transport: ud")), HasSubstr("allowed: rc"));
-    EXPECT_THAT(error_of(with_flow("protocol: tcp")), HasSubstr("allowed: roce"));
+    EXPECT_THAT(error_of(with_flow("verb: rread")), HasSubstr("did you mean read?"));
+    EXPECT_THAT(error_of(with_flow("transport: rd")), HasSubstr("allowed: rc, uc, ud, xrc"));
+    EXPECT_THAT(error_of(with_flow("protocol: ip")), HasSubstr("allowed: roce, tcp, udp, raw"));
     EXPECT_THAT(error_of(with_flow("path_mtu: 1500")), HasSubstr("256, 512, 1024, 2048, 4096"));
     EXPECT_THAT(error_of(with_flow("tag: yes")), HasSubstr("neither true nor false"));
     EXPECT_THAT(error_of(with_flow("Verb: send")), HasSubstr("did you mean verb?"));

@@ -42,7 +42,7 @@ StreamResult tagged_stream() {
     s.rx_bytes = 1'096'700;
     s.payload_bytes_rx = 1'020'928;
     s.by_tag = Traffic::Losses{3, 5, 2, 1};
-    s.by_psn = {4, 6, 7, 0};
+    s.by_psn = Traffic::Losses{4, 6, 7, 0};
     s.message_tx = 250;
     s.message_complete_rx = 249;
     s.ecn_ce_rx = 100;
@@ -58,8 +58,7 @@ StreamResult tagged_stream() {
     s.first_psn = Psn{0xff'fff0};
     s.last_psn = Psn{0x0003'd7};
     s.shapes_tx = {0, 250, 500, 250};
-    s.opcodes = {0, std::uint8_t(Opcode::kRcWriteFirst), std::uint8_t(Opcode::kRcWriteMiddle),
-                 std::uint8_t(Opcode::kRcWriteLast)};
+    s.frame_names = {"", "RC_WRITE_FIRST", "RC_WRITE_MIDDLE", "RC_WRITE_LAST"};
     return s;
 }
 

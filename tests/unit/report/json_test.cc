@@ -129,11 +129,11 @@ TEST(ReportJson, ReplacesEvidenceThatIsNoUtf8) {
     EXPECT_EQ(json::parse(text)["evidence"]["profile_text"], "caf\xef\xbf\xbd");
 }
 
-TEST(ReportJson, CountsAReservedOpcodeByItsNumber) {
+TEST(ReportJson, AddsUpShapesOfOneName) {
     Result result = example_result();
-    result.streams[0].opcodes.fill(0x1f);
+    result.streams[0].frame_names.fill("TCP");
     const json stream = json::parse(to_json(result, example_plan()))["streams"][0];
-    EXPECT_EQ(stream["opcodes_tx"], json::parse(R"({"0x1f": 1000})"));
+    EXPECT_EQ(stream["opcodes_tx"], json::parse(R"({"TCP": 1000})"));
 }
 
 void collect_keys(const json& value, std::set<std::string>& keys) {
