@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/cli.h"
-#include "rocegen/capture/filter.h"
+#include "rocegen/capture/copy.h"
 #include "rocegen/capture/merged_reader.h"
 #include "rocegen/capture/unwrap.h"
 #include "rocegen/report/capture_report.h"
@@ -55,8 +55,7 @@ CaptureFileReport describe(const CaptureReader& reader) {
     return file;
 }
 
-void read_all(MergedReader& reader, const std::optional<FrameFilter>& filter,
-              CaptureReport& report) {
+void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, CaptureReport& report) {
     Unwrapper unwrapper;
     CaptureTotals& totals = report.totals;
     for (CaptureRecord record; reader.next(record);) {
@@ -64,19 +63,26 @@ void read_all(MergedReader& reader, const std::optional<FrameFilter>& filter,
         const std::int64_t when_ns = sane_ns(link.hardware_time.value_or(record.time));
         const Unwrapped& unwrapped = unwrapper.unwrap(link);
         const bool readable = !record.bytes.empty() && !unwrapped.frame.empty();
-        if (filter && readable && !filter->matches(unwrapped.frame, unwrapped.wire_bytes)) {
+        if (!choice.chooses(when_ns, unwrapped, readable)) {
             ++totals.filtered_out;
             continue;
         }
-        totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
         if (!readable) {
+            totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
             ++(record.bytes.empty() ? totals.empty : totals.unreadable);
+            if (extract) extract->write(record);
             continue;
         }
         Packet packet = parse(unwrapped.frame, Picoseconds{0},
                               {.check_icrc = true, .wire_bytes = unwrapped.wire_bytes});
         if (unwrapped.infiniband && !unwrapped.addresses_known)
             packet.icrc = unwrapped.infiniband_icrc;
+        if (!choice.chooses(packet)) {
+            ++totals.filtered_out;
+            continue;
+        }
+        if (extract) extract->write(record);
+        totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
         totals.on_packet(packet);
         if (unwrapped.layer_count > 0) count_tunnels(report.tunnels, unwrapped);
         report.flows.on_packet(packet, when_ns);
@@ -104,16 +110,20 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
         }
         link_rate = rate.value();
     }
-    std::optional<FrameFilter> filter;
-    if (!arguments.filter.empty()) filter.emplace(arguments.filter);
+    Choice choice{arguments.choice};
     MergedReader reader{arguments.files};
+    std::optional<CaptureCopy> extract;
+    if (!arguments.extract.empty()) {
+        extract.emplace(arguments.extract, reader, "extracted by rocegen analyze");
+    }
     CaptureReport report{.files = {},
-                         .filter = arguments.filter,
+                         .filter = arguments.choice.text(),
                          .totals = {},
                          .tunnels = {},
                          .flows = FlowTable{arguments.max_flows},
                          .pause = PauseLedger{link_rate}};
-    read_all(reader, filter, report);
+    read_all(reader, choice, extract ? &*extract : nullptr, report);
+    if (extract) extract->close();
     for (const CaptureReader& file : reader.files()) report.files.push_back(describe(file));
     for (const std::string& warning : report.warnings()) fmt::print(stderr, "{}\n", warning);
     if (arguments.json) {
