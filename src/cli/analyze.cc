@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/cli.h"
+#include "cli/packet_feed.h"
 #include "rocegen/capture/copy.h"
 #include "rocegen/capture/merged_reader.h"
 #include "rocegen/capture/unwrap.h"
@@ -11,13 +12,6 @@
 
 namespace rocegen::cli {
 namespace {
-
-/// Times of broken writers are kept within what can be subtracted: 1823 to 2116.
-std::int64_t sane_ns(const CaptureTime& time) {
-    constexpr std::int64_t kFar = std::int64_t{1} << 62;
-    if (!time.in_range()) return time.era < 0 ? -kFar : kFar - 1;
-    return std::clamp(time.ns, -kFar, kFar - 1);
-}
 
 void count_tunnels(std::vector<TunnelReport>& tunnels, const Unwrapped& unwrapped) {
     for (const OuterLayer& layer : unwrapped.outer()) {

@@ -61,4 +61,13 @@ struct AnalyzeArguments {
 };
 ExitStatus analyze(const AnalyzeArguments& arguments);
 
+struct DiffArguments {
+    std::string before, after;
+    ChoiceArguments choice;
+    bool json = false;
+    bool same_clock = false;       ///< Of both captures' times.
+    std::string window = "100ms";  ///< Longest delay that is looked for.
+};
+ExitStatus diff(const DiffArguments& arguments);
+
 }  // namespace rocegen::cli

@@ -54,6 +54,23 @@ int main(int argc, char** argv) {
         "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
         "frames.");
 
+    rocegen::cli::DiffArguments diff_arguments;
+    CLI::App& diff = *app.add_subcommand(
+        "diff",
+        "Say what happened to traffic between two captures of it, before and after a switch");
+    diff.add_option("before", diff_arguments.before, "Capture in front of the switch")->required();
+    diff.add_option("after", diff_arguments.after, "Capture behind it")->required();
+    rocegen::cli::add_choice_options(diff, diff_arguments.choice);
+    diff.add_flag("--same-clock", diff_arguments.same_clock,
+                  "Both captures' times are of one clock: delays are absolute");
+    diff.add_option("--window", diff_arguments.window,
+                    "Longest delay that is looked for; memory grows with it")
+        ->capture_default_str();
+    diff.add_flag("--json", diff_arguments.json, "Print all of it as JSON on stdout");
+    diff.footer(
+        "Exit status: 0 compared; 1 a capture is damaged (compared up to the damage) or no frame "
+        "was\nfound again; 2 no captures, or wrong arguments.");
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -61,6 +78,7 @@ int main(int argc, char** argv) {
         return status == 0 ? 0 : int(ExitStatus::kBadInput);
     }
     try {
+        if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
         if (craft) return int(rocegen::cli::craft(craft_arguments));
         return int(run ? rocegen::cli::run(run_arguments) : rocegen::cli::check(check_arguments));
