@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "rocegen/wire/aeth.h"
 #include "rocegen/wire/opcode.h"
@@ -66,26 +67,42 @@ std::uint32_t FlowTable::hosts_of(const FlowKey& key) {
     return at->second;
 }
 
-CaptureFlow* FlowTable::flow_of(const FlowKey& key) {
-    if (last_ != kNoFlow && flows_[last_].key == key) return &flows_[last_];
-    if (const auto at = index_.find(key); at != index_.end()) {
-        last_ = at->second;
-        return &flows_[last_];
+FlowTable::Slot& FlowTable::slot_of(const FlowKey& key) {
+    const auto hash = std::uint32_t(FlowKeyHash{}(key) >> 32);
+    for (std::size_t at = hash;; ++at) {
+        Slot& slot = index_[at & (index_.size() - 1)];
+        if (slot.flow != kNoFlow && (slot.hash != hash || !(flows_[slot.flow].key == key)))
+            continue;
+        slot.hash = hash;
+        return slot;
     }
+}
+
+void FlowTable::grow_index() {
+    const std::vector<Slot> old = std::exchange(index_, std::vector<Slot>(2 * index_.size()));
+    for (const Slot& slot : old) {
+        if (slot.flow != kNoFlow) slot_of(flows_[slot.flow].key).flow = slot.flow;
+    }
+}
+
+CaptureFlow* FlowTable::flow_of(const FlowKey& key) {
+    if (2 * flows_.size() >= index_.size()) grow_index();
+    Slot& slot = slot_of(key);
+    if (slot.flow != kNoFlow) return &flows_[slot.flow];
     if (flows_.size() >= limit_) {
         ++untracked_frames_;
         if (untracked_.size() < kMaxUntracked) untracked_.insert(FlowKeyHash{}(key));
         return nullptr;
     }
-    last_ = std::uint32_t(flows_.size());
+    const auto index = std::uint32_t(flows_.size());
+    slot.flow = index;
     CaptureFlow& flow = flows_.emplace_back();
     flow.key = key;
     flow.hosts = hosts_of(key);
-    index_.emplace(key, last_);
     senders_.insert({key.source});
     if (key.source_qp != 0) ++datagram_flows_[{key.source, {}, 0, key.source_qp}];
-    if (!key.response) hosts_[flow.hosts].requests.push_back(last_);
-    by_destination_[{{}, key.destination, key.dest_qp}].push_back(last_);
+    if (!key.response) hosts_[flow.hosts].requests.push_back(index);
+    by_destination_[{{}, key.destination, key.dest_qp}].push_back(index);
     return &flow;
 }
 
@@ -252,9 +269,9 @@ CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
     if (flow.pairing_failures >= kPairingTries) return nullptr;
     if (const CmSessions::Side* side =
             sessions_.asker(flow.key.source, flow.key.destination, flow.key.dest_qp)) {
-        const auto asker = index_.find({side->source, side->destination, side->dest_qp});
-        if (asker != index_.end() && flows_[asker->second].partner == kNoFlow) {
-            return &pair(flow, asker->second);
+        const std::uint32_t asker = slot_of({side->source, side->destination, side->dest_qp}).flow;
+        if (asker != kNoFlow && flows_[asker].partner == kNoFlow) {
+            return &pair(flow, asker);
         }
     }
     const auto& candidates = hosts_[flow.hosts ^ 1].requests;
@@ -276,7 +293,7 @@ CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
 
 CaptureFlow& FlowTable::pair(CaptureFlow& responses, std::uint32_t requests) {
     responses.partner = requests;
-    flows_[requests].partner = index_.at(responses.key);
+    flows_[requests].partner = slot_of(responses.key).flow;
     return flows_[requests];
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/cli.h"
-#include "rocegen/capture/filter.h"
+#include "rocegen/capture/copy.h"
 #include "rocegen/capture/merged_reader.h"
 #include "rocegen/capture/unwrap.h"
 #include "rocegen/report/capture_report.h"
@@ -55,8 +55,8 @@ CaptureFileReport describe(const CaptureReader& reader) {
     return file;
 }
 
-void read_all(MergedReader& reader, const std::optional<FrameFilter>& filter,
-              std::uint64_t skip_first, CaptureReport& report) {
+void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::uint64_t skip_first,
+              CaptureReport& report) {
     Unwrapper unwrapper;
     std::uint64_t frame = 0;  // as Wireshark counts
     CaptureTotals& totals = report.totals;
@@ -67,19 +67,26 @@ void read_all(MergedReader& reader, const std::optional<FrameFilter>& filter,
         const std::int64_t when_ns = sane_ns(link.hardware_time.value_or(record.time));
         const Unwrapped& unwrapped = unwrapper.unwrap(link);
         const bool readable = !record.bytes.empty() && !unwrapped.frame.empty();
-        if (filter && readable && !filter->matches(unwrapped.frame, unwrapped.wire_bytes)) {
+        if (!choice.chooses(when_ns, unwrapped, readable)) {
             ++totals.filtered_out;
             continue;
         }
-        totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
         if (!readable) {
+            totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
             ++(record.bytes.empty() ? totals.empty : totals.unreadable);
+            if (extract) extract->write(record);
             continue;
         }
         Packet packet = parse(unwrapped.frame, Picoseconds{0},
                               {.check_icrc = true, .wire_bytes = unwrapped.wire_bytes});
         if (unwrapped.infiniband && !unwrapped.addresses_known)
             packet.icrc = unwrapped.infiniband_icrc;
+        if (!choice.chooses(packet)) {
+            ++totals.filtered_out;
+            continue;
+        }
+        if (extract) extract->write(record);
+        totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
         totals.on_packet(packet);
         if (unwrapped.layer_count > 0) count_tunnels(report.tunnels, unwrapped);
         report.bursts.on_frame(when_ns, packet.frame_bytes, packet.source_ip, packet.destination_ip,
@@ -164,12 +171,11 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
         link_rate = rate.value();
     }
     const BurstOptions bursts = burst_options(arguments, link_rate);
-    std::optional<FrameFilter> filter;
-    if (!arguments.filter.empty()) filter.emplace(arguments.filter);
+    Choice choice{arguments.choice};
     MergedReader reader{arguments.files};
     CaptureReport report{
         .files = {},
-        .filter = arguments.filter,
+        .filter = arguments.choice.text(),
         .totals = {},
         .tunnels = {},
         .flows = FlowTable{arguments.max_flows},
@@ -179,7 +185,12 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
     report.lossless = numbers("--lossless", arguments.lossless, 7);
     report.lossless_dscp = numbers("--lossless-dscp", arguments.lossless_dscp, 63);
     report.watch();
-    read_all(reader, filter, arguments.skip_first, report);
+    std::optional<CaptureCopy> extract;
+    if (!arguments.extract.empty()) {
+        extract.emplace(arguments.extract, reader, "extracted by rocegen analyze");
+    }
+    read_all(reader, choice, extract ? &*extract : nullptr, arguments.skip_first, report);
+    if (extract) extract->close();
     report.finish();
     for (const CaptureReader& file : reader.files()) report.files.push_back(describe(file));
     for (const std::string& warning : report.warnings()) fmt::print(stderr, "{}\n", warning);

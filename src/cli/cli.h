@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/choice.h"
 #include "rocegen/base/error.h"
 #include "rocegen/profile/profile.h"
 #include "rocegen/profile/testbed.h"
@@ -53,7 +54,8 @@ ExitStatus craft(const CraftArguments& arguments);
 struct AnalyzeArguments {
     std::vector<std::string> files;  ///< "-": standard input. Several are merged by time.
     bool json = false;
-    std::string filter;                    ///< libpcap's language; empty: all frames.
+    ChoiceArguments choice;                ///< Frames that are looked at.
+    std::string extract;                   ///< A pcapng file for these frames; empty: none.
     std::optional<std::string> link_rate;  ///< For paused time: "100Gbps".
     std::size_t max_flows = 1'000'000;
     std::string windows = "10us,100us,1ms";  ///< For bursts.

@@ -41,8 +41,9 @@ int main(int argc, char** argv) {
                     "are merged by time")
         ->required();
     analyze.add_flag("--json", analyze_arguments.json, "Print all of it as JSON on stdout");
-    analyze.add_option("--filter", analyze_arguments.filter,
-                       "Only frames that match (pcap-filter(7)), seen without their tunnels");
+    rocegen::cli::add_choice_options(analyze, analyze_arguments.choice);
+    analyze.add_option("--extract", analyze_arguments.extract,
+                       "Write the frames that were chosen to this file (pcapng)");
     analyze.add_option("--link-rate", analyze_arguments.link_rate,
                        "Of the paused links, like 100Gbps: gives paused time, not quanta alone");
     analyze.add_flag("--timeline", analyze_arguments.timeline,

@@ -167,7 +167,8 @@ void spread_starts(Plan& plan) {
         Picoseconds span = flow.pattern.period;
         if (flow.pattern.kind == Pattern::Kind::kConstant) {
             const MessageCost cost = cost_of(flow, plan.template_groups[flow.template_group]);
-            span = wire_time(std::uint32_t(cost.l1_bytes / cost.packets), flow.bit_rate);
+            span = wire_time(std::uint32_t(cost.l1_bytes / cost.packets), flow.bit_rate) *
+                   source.siblings;
         }
         const std::uint64_t turn = next[source.port]++ * sending_ports + rank[source.port];
         const auto picos = static_cast<unsigned __int128>(span.count()) * turn /

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -31,7 +32,15 @@ struct FlowKey {
     std::uint32_t dest_qp = 0;
     std::uint32_t source_qp = 0;  ///< UD; 0 elsewhere.
     bool response = false;
-    friend bool operator==(const FlowKey&, const FlowKey&) = default;
+    friend bool operator==(const FlowKey& a, const FlowKey& b) {
+        const auto same = [](const IpAddress& x,
+                             const IpAddress& y) {  // without a call of memcmp()
+            using Halves = std::array<std::uint64_t, 2>;
+            return std::bit_cast<Halves>(x.bytes) == std::bit_cast<Halves>(y.bytes);
+        };
+        return a.dest_qp == b.dest_qp && a.source_qp == b.source_qp && a.response == b.response &&
+               same(a.source, b.source) && same(a.destination, b.destination);
+    }
 };
 struct FlowKeyHash {
     std::size_t operator()(const FlowKey& key) const noexcept;
@@ -122,6 +131,12 @@ private:
         std::uint16_t path_mtu = 0;
         bool mixed_mtu = false;
     };
+    struct Slot {
+        std::uint32_t hash = 0, flow = kNoFlow;
+    };
+    /// Where the flow stands, or would.
+    Slot& slot_of(const FlowKey& key);
+    void grow_index();
     CaptureFlow* flow_of(const FlowKey& key);
     std::uint32_t hosts_of(const FlowKey& key);
     void on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t frame);
@@ -135,7 +150,8 @@ private:
 
     std::size_t limit_;
     std::deque<CaptureFlow> flows_;
-    std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> index_;
+    /// Open addressing, at most half full, a power of two long: one look a packet.
+    std::vector<Slot> index_ = std::vector<Slot>(1024);
     std::deque<Hosts> hosts_;
     std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> hosts_index_;  ///< Key without QPs.
     std::deque<CnpTarget> targets_;
@@ -148,7 +164,6 @@ private:
     CmSessions sessions_;
     FlowWatch watch_;
     std::uint64_t untracked_frames_ = 0;
-    std::uint32_t last_ = kNoFlow;
 };
 
 }  // namespace rocegen
