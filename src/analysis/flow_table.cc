@@ -98,6 +98,7 @@ CaptureFlow* FlowTable::flow_of(const FlowKey& key) {
     slot.flow = index;
     CaptureFlow& flow = flows_.emplace_back();
     flow.key = key;
+    flow.index = index;
     flow.hosts = hosts_of(key);
     senders_.insert({key.source});
     if (key.source_qp != 0) ++datagram_flows_[{key.source, {}, 0, key.source_qp}];
@@ -114,7 +115,7 @@ void FlowTable::on_packet(const Packet& packet, std::int64_t when_ns, std::uint6
     CaptureFlow* const flow = flow_of(
         {packet.source_ip, packet.destination_ip, roce.dest_qp, roce.source_qp, opcode.response});
     if (!flow) return;
-    const FlowWatch::Frame seen{last_, when_ns, flow->last_ns, frame, flow->frames == 0};
+    const FlowWatch::Frame seen{flow->index, when_ns, flow->last_ns, frame, flow->frames == 0};
     count(*flow, packet, when_ns);
     if (packet.icrc == IcrcVerdict::kBad && flow->icrc[std::size_t(IcrcVerdict::kGood)] > 0) {
         ++flow->corrupt;  // its receiver drops it, and what it says cannot be trusted
@@ -293,7 +294,7 @@ CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
 
 CaptureFlow& FlowTable::pair(CaptureFlow& responses, std::uint32_t requests) {
     responses.partner = requests;
-    flows_[requests].partner = slot_of(responses.key).flow;
+    flows_[requests].partner = responses.index;
     return flows_[requests];
 }
 
@@ -332,7 +333,7 @@ void FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t
 
 /// A CNP names the sender's queue pair, its data the receiver's: the flow is the one whose answers go to
 /// that queue pair, that RDMA-CM says is its own, or the only one between the two hosts.
-std::uint32_t FlowTable::slowed_by(const CnpTarget& target, const IpAddress& source) const {
+std::uint32_t FlowTable::slowed_by(const CnpTarget& target, const IpAddress& source) {
     const auto to_qp = by_destination_.find({{}, target.address, target.qp});
     if (to_qp != by_destination_.end()) {
         for (const std::uint32_t index : to_qp->second) {
@@ -346,8 +347,8 @@ std::uint32_t FlowTable::slowed_by(const CnpTarget& target, const IpAddress& sou
         }
     }
     if (const CmSessions::Side* side = sessions_.asker(source, target.address, target.qp)) {
-        const auto at = index_.find({side->source, side->destination, side->dest_qp});
-        if (at != index_.end()) return at->second;
+        const std::uint32_t at = slot_of({side->source, side->destination, side->dest_qp}).flow;
+        if (at != kNoFlow) return at;
     }
     const auto there = hosts_index_.find({target.address, source});
     if (there == hosts_index_.end()) return kNoFlow;

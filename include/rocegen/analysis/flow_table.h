@@ -74,7 +74,7 @@ struct CaptureFlow {
     Psn open_read;
     std::uint64_t corrupt = 0;  ///< Frames with a bad ICRC behind a good one: not in `psn`.
     std::uint64_t unfinished_messages = 0;  ///< READ responses that another began before the LAST.
-    std::uint32_t partner = kNoFlow;
+    std::uint32_t partner = kNoFlow, index = kNoFlow;  ///< In flows().
     FlowWatchState watch;
     std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
     std::uint8_t pairing_failures = 0;
@@ -143,7 +143,7 @@ private:
     void count(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
     void on_request(CaptureFlow& flow, const Packet& packet, const FlowWatch::Frame& frame);
     void on_response(CaptureFlow& flow, const Packet& packet, const FlowWatch::Frame& frame);
-    std::uint32_t slowed_by(const CnpTarget& target, const IpAddress& source) const;
+    std::uint32_t slowed_by(const CnpTarget& target, const IpAddress& source);
     void learn_mtu(CaptureFlow& flow, const Packet& packet);
     CaptureFlow* partner_of(CaptureFlow& flow, Psn psn);
     CaptureFlow& pair(CaptureFlow& responses, std::uint32_t requests);
