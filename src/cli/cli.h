@@ -58,6 +58,12 @@ struct AnalyzeArguments {
     std::string extract;                   ///< A pcapng file for these frames; empty: none.
     std::optional<std::string> link_rate;  ///< For paused time: "100Gbps".
     std::size_t max_flows = 1'000'000;
+    std::string windows = "10us,100us,1ms";  ///< For bursts.
+    std::string burst_threshold = "90%";     ///< Of the link rate.
+    std::string cnp_interval = "4us", watchdog = "100ms";
+    std::string lossless, lossless_dscp;  ///< Priorities and DSCPs, "3,4"; empty: not said.
+    std::uint64_t skip_first = 0;         ///< Records.
+    bool timeline = false;                ///< As text too; JSON has it always.
 };
 ExitStatus analyze(const AnalyzeArguments& arguments);
 

@@ -46,6 +46,22 @@ int main(int argc, char** argv) {
                        "Write the frames that were chosen to this file (pcapng)");
     analyze.add_option("--link-rate", analyze_arguments.link_rate,
                        "Of the paused links, like 100Gbps: gives paused time, not quanta alone");
+    analyze.add_flag("--timeline", analyze_arguments.timeline,
+                     "Print what happened, in order: bursts, marks, CNPs, pauses, losses, repair");
+    analyze.add_option("--window", analyze_arguments.windows,
+                       "Windows for bursts, up to four: 10us,50us,100us");
+    analyze.add_option("--burst-threshold", analyze_arguments.burst_threshold,
+                       "A burst is this share of --link-rate within a window: 90%");
+    analyze.add_option("--cnp-interval", analyze_arguments.cnp_interval,
+                       "Least time between two CNPs of a receiver's flow: 4us");
+    analyze.add_option("--watchdog", analyze_arguments.watchdog,
+                       "A pause without lapse of this length is a storm: 100ms");
+    analyze.add_option("--lossless", analyze_arguments.lossless,
+                       "Priorities that may be paused, like 3,4; PFC for others is named");
+    analyze.add_option("--lossless-dscp", analyze_arguments.lossless_dscp,
+                       "DSCPs of RDMA data, like 26; flows with others are named");
+    analyze.add_option("--skip-first", analyze_arguments.skip_first,
+                       "Leave out so many records at the beginning");
     analyze.add_option("--max-flows", analyze_arguments.max_flows,
                        "Flows that are told apart; the totals count all");
     analyze.footer(
