@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ class FileInput : public ByteInput {
 public:
     FileInput(int fd, bool owned) : fd_(fd), owned_(owned) {}
     ~FileInput() override {
+        if (!map_.empty()) ::munmap(const_cast<std::byte*>(map_.data()), map_.size());
         if (owned_) ::close(fd_);
     }
     FileInput(const FileInput&) = delete;
@@ -32,11 +34,45 @@ public:
             return 0;
         }
     }
+    std::span<const std::byte> map() override {
+        struct stat status {};
+        if (!owned_ || ::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return {};
+        if (status.st_size < off_t(kLeastMapped)) return {};
+        const auto bytes = std::size_t(status.st_size);
+        void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_, 0);
+        if (at == MAP_FAILED) return {};
+        if (::madvise(at, kPageBytes, MADV_POPULATE_READ) != 0) {  // before Linux 5.14
+            ::munmap(at, bytes);
+            return {};
+        }
+        map_ = {static_cast<const std::byte*>(at), bytes};
+        return map_;
+    }
+    /// Pages are read here, where a file that became shorter is an error: touching them would end
+    /// the process.
+    bool prepare(std::size_t done, std::size_t from, std::size_t to) override {
+        auto* const base = const_cast<std::byte*>(map_.data());
+        const std::size_t first = from & ~(kPageBytes - 1);
+        done &= ~(kPageBytes - 1);
+        if (done > released_) ::madvise(base + released_, done - released_, MADV_DONTNEED);
+        released_ = std::max(released_, done);
+        while (::madvise(base + first, to - first, MADV_POPULATE_READ) != 0) {
+            if (errno == EINTR || errno == EAGAIN) continue;
+            damage_ = errno == EFAULT ? "read error: the file became shorter while it was read"
+                                      : fmt::format("read error: {}", std::strerror(errno));
+            return false;
+        }
+        return true;
+    }
     std::string damage() const override { return damage_; }
 
 private:
+    static constexpr std::size_t kLeastMapped = 1u << 20, kPageBytes = 4096;
+
     int fd_;
     bool owned_;
+    std::span<const std::byte> map_;
+    std::size_t released_ = 0;
     std::string damage_;
 };
 
@@ -76,18 +112,36 @@ std::unique_ptr<ByteInput> memory_input(std::span<const std::byte> bytes) {
 }
 
 ByteSource::ByteSource(std::unique_ptr<ByteInput> input, std::size_t buffer_bytes)
-    : input_(std::move(input)),
-      buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)),
-      capacity_(buffer_bytes) {}
+    : input_(std::move(input)), map_(input_->map()), base_(map_.data()), capacity_(buffer_bytes) {
+    if (!map_.empty()) return;
+    buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_bytes);
+    base_ = buffer_.get();
+}
+
+void ByteSource::widen_window(std::size_t bytes) {
+    constexpr std::size_t kWindow = 2u << 20;
+    const std::size_t wanted = std::max(begin_ + bytes, end_ + kWindow);
+    const std::size_t end = std::min(wanted, map_.size());
+    if (end == end_ || !input_->prepare(begin_, end_, end)) {
+        ended_ = true;
+    } else {
+        end_ = end;
+    }
+}
 
 std::span<const std::byte> ByteSource::refill(std::size_t bytes) {
     const std::size_t kept = end_ - begin_;
-    if (ended_) return {buffer_.get() + begin_, kept};
+    if (ended_) return {base_ + begin_, kept};
+    if (!map_.empty()) {
+        widen_window(bytes);
+        return {base_ + begin_, end_ - begin_};
+    }
     if (bytes > capacity_) {
         const std::size_t capacity = std::max(bytes, 2 * capacity_);
         auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
         std::memcpy(larger.get(), buffer_.get() + begin_, kept);
         buffer_ = std::move(larger);
+        base_ = buffer_.get();
         capacity_ = capacity;
     } else if (begin_ > 0) {
         std::memmove(buffer_.get(), buffer_.get() + begin_, kept);

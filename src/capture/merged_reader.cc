@@ -19,6 +19,7 @@ MergedReader::MergedReader(const std::vector<std::string>& paths) : MergedReader
 MergedReader::MergedReader(std::vector<CaptureReader> files)
     : files_(std::move(files)), heads_(files_.size()) {
     heap_.reserve(files_.size());
+    if (files_.size() == 1) return;
     for (std::size_t file = 0; file < files_.size(); ++file) advance(file);
 }
 
@@ -38,6 +39,11 @@ void MergedReader::advance(std::size_t file) {
 }
 
 bool MergedReader::next(CaptureRecord& record) {
+    if (files_.size() == 1 && given_ == kNoInterface && heap_.empty()) {
+        if (!files_[0].next(record)) return false;  // one file: nothing to merge or copy
+        ++records_;
+        return true;
+    }
     // Only now: the record given last lies in its reader's buffer.
     if (given_ != kNoInterface) advance(given_);
     given_ = kNoInterface;

@@ -164,6 +164,7 @@ bool PcapDecoder::next(ByteSource& source, FileState& state, CaptureRecord& reco
     if (!readable_) state.flag(record, CaptureFlag::kUnknownLinkType);
     state.finish(record, snaplen_);
     source.consume(whole);
+    prefetch(bytes.data() + whole, whole);
     return true;
 }
 

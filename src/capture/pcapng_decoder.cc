@@ -127,6 +127,7 @@ PcapngDecoder::Step PcapngDecoder::read_block(ByteSource& source, FileState& sta
     block.bytes = block.bytes.first(length);
     if (get<std::uint32_t>(block, length - 4) != length) return bad("its end says another length");
     source.consume(length);
+    prefetch(block.bytes.data() + length, length);
     return Step::kBlock;
 }
 
@@ -167,11 +168,12 @@ void PcapngDecoder::read_interface(const Block& block, FileState& state) {
     interface.link_type = LinkType(get<std::uint16_t>(block, 8));
     interface.snaplen = get<std::uint32_t>(block, 12);
     interface.section = section_;
+    const auto all = block.bytes.subspan(kInterfaceBytes, block.bytes.size() - kInterfaceBytes - 4);
+    if (all.size() <= kMaxOptions) interface.options.assign(all.begin(), all.end());
+    interface.options_big_endian = big_endian_;
     std::uint8_t tsresol = 6;
     std::int64_t tsoffset = 0;
-    OptionReader options(
-        block.bytes.subspan(kInterfaceBytes, block.bytes.size() - kInterfaceBytes - 4),
-        big_endian_);
+    OptionReader options(all, big_endian_);
     bool bad = false;
     for (Option option; options.next(option);) {
         const std::byte* value = option.value.data();

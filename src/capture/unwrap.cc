@@ -94,6 +94,22 @@ Step leave(const Place& place) {
     }
 }
 
+/// Whether an Ethernet frame is RoCEv2 over plain IPv4, in which no tunnel can be: most are, and need no
+/// walk.
+bool is_plain_roce(std::span<const std::byte> frame) {
+    std::size_t at = sizeof(EthernetHeader);
+    if (frame.size() < at + 4 * kMaxTags + sizeof(Ipv4Header) + sizeof(UdpHeader)) return false;
+    auto type = load<std::uint16_t>(&frame[at - 2], true);
+    for (std::size_t i = 0; i < kMaxTags && is_vlan(type); ++i) {
+        at += 4;
+        type = load<std::uint16_t>(&frame[at - 2], true);
+    }
+    const std::byte* const ip = &frame[at];
+    return type == kEtherIpv4 && ip[0] == std::byte{0x45} && ip[9] == std::byte{kIpUdp} &&
+           (load<std::uint16_t>(ip + 6, true) & 0x3fff) == 0 &&
+           load<std::uint16_t>(ip + sizeof(Ipv4Header) + 2, true) == kRoceUdpPort;
+}
+
 }  // namespace
 
 std::string_view to_text(TunnelKind kind) {
@@ -168,6 +184,11 @@ const Unwrapped& Unwrapper::unwrap(const LinkPayload& link) {
     }
     if (link.kind == LinkKind::kInfiniband) {
         unwrap_infiniband(link);
+        return out_;
+    }
+    if (link.kind == LinkKind::kEthernet && is_plain_roce(link.bytes)) {
+        out_.frame = link.bytes;
+        out_.wire_bytes = std::uint32_t(std::max<std::size_t>(link.wire_bytes, link.bytes.size()));
         return out_;
     }
     const Slice captured{link.bytes, std::max<std::size_t>(link.wire_bytes, link.bytes.size())};

@@ -116,8 +116,14 @@ WriterCounts PcapWriter::counts() const { return with_bytes(counts_, sink_); }
 
 PcapngWriter::PcapngWriter(const std::string& path, WriterOptions options,
                            std::string_view application, std::string_view comment)
+    : PcapngWriter(path, options, SectionSpec{std::string(application), std::string(comment)}) {}
+
+PcapngWriter::PcapngWriter(const std::string& path, WriterOptions options,
+                           const SectionSpec& section)
     : sink_(path), options_(options) {
-    const std::size_t texts = text_option_bytes(application) + text_option_bytes(comment);
+    const std::size_t texts =
+        text_option_bytes(section.application) + text_option_bytes(section.comment) +
+        text_option_bytes(section.hardware) + text_option_bytes(section.system);
     const auto length = std::uint32_t(28 + texts + (texts > 0 ? 4 : 0));
     sink_.append(Scratch()
                      .put(std::uint32_t{0x0a0d0d0a})
@@ -127,8 +133,10 @@ PcapngWriter::PcapngWriter(const std::string& path, WriterOptions options,
                      .put(std::uint16_t{0})
                      .put(std::int64_t{-1})
                      .span());
-    put_text_option(sink_, 4, application);
-    put_text_option(sink_, 1, comment);
+    put_text_option(sink_, 2, section.hardware);
+    put_text_option(sink_, 3, section.system);
+    put_text_option(sink_, 4, section.application);
+    put_text_option(sink_, 1, section.comment);
     if (texts > 0) sink_.append(kZeros);
     sink_.append(Scratch().put(length).span());
 }
@@ -136,7 +144,8 @@ PcapngWriter::PcapngWriter(const std::string& path, WriterOptions options,
 std::uint32_t PcapngWriter::add_interface(const InterfaceSpec& spec) {
     const std::size_t texts = text_option_bytes(spec.name) + text_option_bytes(spec.description);
     const std::size_t speed = spec.speed_bps > 0 ? 12 : 0;
-    const auto length = std::uint32_t(20 + texts + speed + 8 + 4);
+    const std::size_t fcs = spec.fcs_bytes > 0 ? 8 : 0;
+    const auto length = std::uint32_t(20 + texts + spec.options.size() + fcs + speed + 8 + 4);
     sink_.append(Scratch()
                      .put(std::uint32_t{1})
                      .put(length)
@@ -146,8 +155,11 @@ std::uint32_t PcapngWriter::add_interface(const InterfaceSpec& spec) {
                      .span());
     put_text_option(sink_, 2, spec.name);
     put_text_option(sink_, 3, spec.description);
+    sink_.append(spec.options);
     Scratch tail;
     if (speed > 0) tail.put(std::uint16_t{8}).put(std::uint16_t{8}).put(spec.speed_bps);
+    const std::array<std::uint8_t, 4> fcs_length{spec.fcs_bytes};
+    if (fcs > 0) tail.put(std::uint16_t{13}).put(std::uint16_t{1}).put(fcs_length);
     constexpr std::array<std::uint8_t, 4> tsresol{9};  // nanoseconds, padded
     tail.put(std::uint16_t{9}).put(std::uint16_t{1}).put(tsresol);
     tail.put(std::uint32_t{0}).put(length);
@@ -164,6 +176,7 @@ bool PcapngWriter::write(std::uint32_t interface, std::int64_t time_ns,
     for (const std::string_view comment : note.comments) options += text_option_bytes(comment);
     if (note.direction != PacketDirection::kUnknown) options += 8;
     if (note.drops) options += 12;
+    options += note.options.size();
     if (options > 0) options += 4;
     const std::size_t length = 32 + padded(packet.bytes.size()) + options;
     if (!admit(sink_, options_, counts_, time_ns >= 0, length)) return false;
@@ -184,6 +197,7 @@ bool PcapngWriter::write(std::uint32_t interface, std::int64_t time_ns,
             tail.put(std::uint16_t{2}).put(std::uint16_t{4}).put(std::uint32_t(note.direction));
         }
         if (note.drops) tail.put(std::uint16_t{4}).put(std::uint16_t{8}).put(*note.drops);
+        sink_.append(note.options);
         tail.put(std::uint32_t{0});
     }
     sink_.append(tail.put(std::uint32_t(length)).span());

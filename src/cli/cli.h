@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/choice.h"
 #include "rocegen/base/error.h"
 #include "rocegen/profile/profile.h"
 #include "rocegen/profile/testbed.h"
@@ -53,10 +54,26 @@ ExitStatus craft(const CraftArguments& arguments);
 struct AnalyzeArguments {
     std::vector<std::string> files;  ///< "-": standard input. Several are merged by time.
     bool json = false;
-    std::string filter;                    ///< libpcap's language; empty: all frames.
+    ChoiceArguments choice;                ///< Frames that are looked at.
+    std::string extract;                   ///< A pcapng file for these frames; empty: none.
     std::optional<std::string> link_rate;  ///< For paused time: "100Gbps".
     std::size_t max_flows = 1'000'000;
+    std::string windows = "10us,100us,1ms";  ///< For bursts.
+    std::string burst_threshold = "90%";     ///< Of the link rate.
+    std::string cnp_interval = "4us", watchdog = "100ms";
+    std::string lossless, lossless_dscp;  ///< Priorities and DSCPs, "3,4"; empty: not said.
+    std::uint64_t skip_first = 0;         ///< Records.
+    bool timeline = false;                ///< As text too; JSON has it always.
 };
 ExitStatus analyze(const AnalyzeArguments& arguments);
+
+struct DiffArguments {
+    std::string before, after;
+    ChoiceArguments choice;
+    bool json = false;
+    bool same_clock = false;       ///< Of both captures' times.
+    std::string window = "100ms";  ///< Longest delay that is looked for.
+};
+ExitStatus diff(const DiffArguments& arguments);
 
 }  // namespace rocegen::cli

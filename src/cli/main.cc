@@ -41,10 +41,27 @@ int main(int argc, char** argv) {
                     "are merged by time")
         ->required();
     analyze.add_flag("--json", analyze_arguments.json, "Print all of it as JSON on stdout");
-    analyze.add_option("--filter", analyze_arguments.filter,
-                       "Only frames that match (pcap-filter(7)), seen without their tunnels");
+    rocegen::cli::add_choice_options(analyze, analyze_arguments.choice);
+    analyze.add_option("--extract", analyze_arguments.extract,
+                       "Write the frames that were chosen to this file (pcapng)");
     analyze.add_option("--link-rate", analyze_arguments.link_rate,
                        "Of the paused links, like 100Gbps: gives paused time, not quanta alone");
+    analyze.add_flag("--timeline", analyze_arguments.timeline,
+                     "Print what happened, in order: bursts, marks, CNPs, pauses, losses, repair");
+    analyze.add_option("--window", analyze_arguments.windows,
+                       "Windows for bursts, up to four: 10us,50us,100us");
+    analyze.add_option("--burst-threshold", analyze_arguments.burst_threshold,
+                       "A burst is this share of --link-rate within a window: 90%");
+    analyze.add_option("--cnp-interval", analyze_arguments.cnp_interval,
+                       "Least time between two CNPs of a receiver's flow: 4us");
+    analyze.add_option("--watchdog", analyze_arguments.watchdog,
+                       "A pause without lapse of this length is a storm: 100ms");
+    analyze.add_option("--lossless", analyze_arguments.lossless,
+                       "Priorities that may be paused, like 3,4; PFC for others is named");
+    analyze.add_option("--lossless-dscp", analyze_arguments.lossless_dscp,
+                       "DSCPs of RDMA data, like 26; flows with others are named");
+    analyze.add_option("--skip-first", analyze_arguments.skip_first,
+                       "Leave out so many records at the beginning");
     analyze.add_option("--max-flows", analyze_arguments.max_flows,
                        "Flows that are told apart; the totals count all");
     analyze.footer(
@@ -53,6 +70,23 @@ int main(int argc, char** argv) {
         "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
         "frames.");
 
+    rocegen::cli::DiffArguments diff_arguments;
+    CLI::App& diff = *app.add_subcommand(
+        "diff",
+        "Say what happened to traffic between two captures of it, before and after a switch");
+    diff.add_option("before", diff_arguments.before, "Capture in front of the switch")->required();
+    diff.add_option("after", diff_arguments.after, "Capture behind it")->required();
+    rocegen::cli::add_choice_options(diff, diff_arguments.choice);
+    diff.add_flag("--same-clock", diff_arguments.same_clock,
+                  "Both captures' times are of one clock: delays are absolute");
+    diff.add_option("--window", diff_arguments.window,
+                    "Longest delay that is looked for; memory grows with it")
+        ->capture_default_str();
+    diff.add_flag("--json", diff_arguments.json, "Print all of it as JSON on stdout");
+    diff.footer(
+        "Exit status: 0 compared; 1 a capture is damaged (compared up to the damage) or no frame "
+        "was\nfound again; 2 no captures, or wrong arguments.");
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -60,6 +94,7 @@ int main(int argc, char** argv) {
         return status == 0 ? 0 : int(ExitStatus::kBadInput);
     }
     try {
+        if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
         if (craft) return int(rocegen::cli::craft(craft_arguments));
         return int(run ? rocegen::cli::run(run_arguments) : rocegen::cli::check(check_arguments));

@@ -1,5 +1,7 @@
 /// Counts of few distinct values, in order of arrival: opcodes, ports, marks of one flow. Linear, and
-/// bounded: values that find no room count in others(). Thread: one owner.
+/// bounded: values that find no room count in others(). The latest value is counted in place, the
+/// others on the heap: most packets of a flow repeat what the one before said.
+/// Thread: one owner, reading too.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +15,52 @@ template <class T, std::size_t kMost>
 class Tally {
 public:
     void add(const T& value, std::uint64_t count = 1) {
+        if (latest_count_ == 0 || !(value == latest_)) {
+            settle();
+            latest_ = value;
+        }
+        latest_count_ += count;
+    }
+    std::uint64_t operator[](const T& value) const {
+        for (const auto& [seen, count] : settled()) {
+            if (seen == value) return count;
+        }
+        return 0;
+    }
+    auto begin() const { return settled().begin(); }
+    auto end() const { return settled().end(); }
+    std::size_t size() const { return settled().size(); }
+    bool empty() const { return size() == 0; }
+    std::uint64_t others() const {
+        settle();
+        return others_;
+    }
+
+private:
+    /// Adds the latest value's count to the others.
+    void settle() const {
+        if (latest_count_ == 0) return;
+        const std::uint64_t count = std::exchange(latest_count_, 0);
         for (auto& [seen, seen_count] : counts_) {
-            if (seen == value) {
+            if (seen == latest_) {
                 seen_count += count;
                 return;
             }
         }
         if (counts_.size() < kMost) {
-            counts_.emplace_back(value, count);
+            counts_.emplace_back(latest_, count);
         } else {
             others_ += count;
         }
     }
-    std::uint64_t operator[](const T& value) const {
-        for (const auto& [seen, count] : counts_) {
-            if (seen == value) return count;
-        }
-        return 0;
+    const std::vector<std::pair<T, std::uint64_t>>& settled() const {
+        settle();
+        return counts_;
     }
-    auto begin() const { return counts_.begin(); }
-    auto end() const { return counts_.end(); }
-    std::size_t size() const { return counts_.size(); }
-    bool empty() const { return counts_.empty(); }
-    std::uint64_t others() const { return others_; }
 
-private:
-    std::vector<std::pair<T, std::uint64_t>> counts_;
-    std::uint64_t others_ = 0;
+    mutable std::vector<std::pair<T, std::uint64_t>> counts_;
+    mutable std::uint64_t others_ = 0, latest_count_ = 0;
+    T latest_{};
 };
 
 }  // namespace rocegen

@@ -1,6 +1,7 @@
 /// Bytes of a capture file in order: a plain file, standard input, memory, or a compressed file
-/// (gzip, zstd) unpacked on the way. One buffer, read in large pieces; a record is looked at in
-/// place. Memory stays bounded: 1 MiB, or twice the longest record that was asked for.
+/// (gzip, zstd) unpacked on the way. A large plain file is mapped, a window at a time; all else goes
+/// through one buffer, read in large pieces. A record is looked at in place. Memory stays bounded: a
+/// window of 2 MiB, or 256 KiB, or twice the longest record that was asked for.
 /// Thread: one owner.
 #pragma once
 
@@ -18,6 +19,12 @@ public:
     virtual ~ByteInput() = default;
     /// Up to into.size() bytes (> 0); 0: the end, or damage.
     virtual std::size_t read(std::span<std::byte> into) = 0;
+    /// All of it in memory, to be prepared piece by piece; empty: read() it.
+    virtual std::span<const std::byte> map() { return {}; }
+    /// Makes [from, to) of the map readable and lets go of what lies before `done`. False: damage.
+    virtual bool prepare(std::size_t /*done*/, std::size_t /*from*/, std::size_t /*to*/) {
+        return true;
+    }
     /// Why the bytes ended early, in words; empty: they did not.
     virtual std::string damage() const { return {}; }
     /// Bytes behind the compressed data that are none of it.
@@ -31,14 +38,14 @@ std::unique_ptr<ByteInput> memory_input(std::span<const std::byte> bytes);
 
 class ByteSource {
 public:
-    static constexpr std::size_t kBufferBytes = 1u << 20;
+    static constexpr std::size_t kBufferBytes = 1u << 18;
 
     explicit ByteSource(std::unique_ptr<ByteInput> input, std::size_t buffer_bytes = kBufferBytes);
 
     /// At least `bytes` bytes from here on, or all that are left. Valid until the next need() or
     /// skip(). The caller bounds `bytes`: the buffer grows to it.
     std::span<const std::byte> need(std::size_t bytes) {
-        if (end_ - begin_ >= bytes) return {buffer_.get() + begin_, end_ - begin_};
+        if (end_ - begin_ >= bytes) return {base_ + begin_, end_ - begin_};
         return refill(bytes);
     }
     /// `bytes` of those that need() showed are done with; they stay readable until the next need().
@@ -55,9 +62,12 @@ public:
 
 private:
     std::span<const std::byte> refill(std::size_t bytes);
+    void widen_window(std::size_t bytes);
 
     std::unique_ptr<ByteInput> input_;
+    std::span<const std::byte> map_;  ///< Empty: `buffer_` is used.
     std::unique_ptr<std::byte[]> buffer_;
+    const std::byte* base_ = nullptr;  ///< Of the map or the buffer.
     std::size_t capacity_, begin_ = 0, end_ = 0;
     std::uint64_t offset_ = 0;
     bool ended_ = false;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rocegen/capture/timestamp.h"
 
@@ -76,6 +77,7 @@ constexpr bool is_damage(CaptureFlag flag) { return flag <= CaptureFlag::kTraili
 inline constexpr std::uint32_t kMaxRecordBytes = 16u << 20;
 inline constexpr std::size_t kMaxInterfaces = 65'536;
 inline constexpr std::size_t kMaxSections = 256;   ///< Descriptions kept; all are counted.
+inline constexpr std::size_t kMaxOptions = 1024;   ///< Bytes of an interface's.
 inline constexpr std::size_t kMaxNameBytes = 256;  ///< Of an interface's or section's texts.
 
 /// Flags of a file, counted.
@@ -116,6 +118,8 @@ struct CaptureInterface {
     std::uint64_t speed_bps = 0;  ///< if_speed; 0: not said.
     TimestampScale scale;
     std::string name, description, comment;
+    std::vector<std::byte> options;  ///< All of pcapng's, as they stand; none over kMaxOptions.
+    bool options_big_endian = false;
     /// Interface Statistics Blocks, the latest: received and dropped by the interface, dropped by
     /// the operating system. Null: not said.
     std::optional<std::uint64_t> received, dropped, os_dropped;

@@ -86,6 +86,14 @@ struct InterfaceSpec {
     LinkType link_type = LinkType::kEthernet;
     std::uint32_t snaplen = 0;    ///< 0: no limit. The file's own limit is WriterOptions'.
     std::uint64_t speed_bps = 0;  ///< 0: not said.
+    std::uint8_t fcs_bytes = 0;   ///< At the end of each packet; 0: not said.
+    /// More of them, put together: code, length, padded value each, in this machine's byte order.
+    std::span<const std::byte> options = {};
+};
+
+/// What pcapng says of a section in its header.
+struct SectionSpec {
+    std::string application = "rocegen", comment = {}, hardware = {}, system = {};
 };
 
 /// What pcapng says of a packet beside its bytes.
@@ -93,6 +101,7 @@ struct PacketNote {
     std::span<const std::string_view> comments = {};
     PacketDirection direction = PacketDirection::kUnknown;
     std::optional<std::uint64_t> drops = {};  ///< Lost since the packet before, on this interface.
+    std::span<const std::byte> options = {};  ///< More of them, as InterfaceSpec's.
 };
 
 struct InterfaceStatistics {
@@ -106,6 +115,7 @@ public:
     /// Writes the section's header. `application` and `comment` stand in it if not empty.
     explicit PcapngWriter(const std::string& path, WriterOptions options = {},
                           std::string_view application = "rocegen", std::string_view comment = {});
+    PcapngWriter(const std::string& path, WriterOptions options, const SectionSpec& section);
 
     /// At any time before its first packet. Its index.
     std::uint32_t add_interface(const InterfaceSpec& spec);
