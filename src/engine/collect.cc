@@ -113,7 +113,8 @@ bool tagged(const Plan& plan, std::uint32_t group) {
 }
 
 StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& stream,
-                           const StreamRx& rx) {
+                           const StreamRx& rx,
+                           const std::array<std::uint64_t, kShapeCount>* shapes_sent) {
     const StreamPlan& from = plan.streams[index];
     const FlowPlan& flow = plan.flows[from.flow];
     StreamResult r;
@@ -122,7 +123,7 @@ StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& 
     r.tx_bytes = l2_sum(stream.frames, stream.frame_bytes);
     r.first_psn = from.initial_psn;
     r.last_psn = stream.psn.plus(-flow.number_step);
-    r.shapes_tx = count_shapes(flow, stream.frames);
+    r.shapes_tx = shapes_sent ? *shapes_sent : count_shapes(flow, stream.frames);
     r.message_tx = r.shapes_tx[std::size_t(Shape::kOnly)] + r.shapes_tx[std::size_t(Shape::kLast)];
     for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
         const auto& spec = plan.template_groups[from.template_group].shapes[shape];
@@ -313,10 +314,19 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
     result.duration = end;
     result.flows.resize(plan.flows.size());
     static const StreamRx kNothing;
+    std::vector<const std::array<std::uint64_t, kShapeCount>*> shapes(plan.streams.size());
+    for (const TransmitterOf& t : transmitters) {
+        for (const auto& report : t.transmitter->source_reports()) {
+            const std::uint32_t first = plan.sources[report.source].first_stream;
+            for (std::size_t i = 0; i < report.shapes_sent.size(); ++i) {
+                shapes[first + i] = &report.shapes_sent[i];
+            }
+        }
+    }
     for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
         const StreamRx* rx = owner_of(analyzers, i, plan.receiving_port(plan.streams[i]));
-        StreamResult& stream =
-            result.streams.emplace_back(stream_result(plan, i, streams[i], rx ? *rx : kNothing));
+        StreamResult& stream = result.streams.emplace_back(
+            stream_result(plan, i, streams[i], rx ? *rx : kNothing, shapes[i]));
         add(result.flows[plan.streams[i].flow], stream);
     }
     for (std::uint32_t f = 0; f < plan.flows.size(); ++f) {

@@ -50,6 +50,7 @@ Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
             source.sizes = &flow.sizes;
             source.seed = plan.seed;
             source.shortest_packet = flow.shortest_packet;
+            source.shapes_sent.resize(from.stream_count);
             source.messages_left = from.messages > 0 ? from.messages : ~std::uint64_t{0};
             source.bytes_left = from.bytes > 0 ? from.bytes : ~std::uint64_t{0};
         }
@@ -292,45 +293,133 @@ std::uint32_t Transmitter::next_stream(Source& source) const noexcept {
 
 std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picoseconds limit,
                                      std::span<Departure> out) noexcept {
-    const Picoseconds shift = shift_[source.priority];
     const bool again = source.resend_left > 0;
     const std::uint64_t wanted = again ? source.resend_left : source.packets_left;
-    auto room = std::uint32_t(std::min({std::uint64_t{out.size()}, wanted, allowance(source)}));
-    std::uint64_t l1_sum = 0, frame_sum = 0;
-    std::uint32_t taken = 0, last_l1 = 0;
+    const auto room = std::size_t(std::min({std::uint64_t{out.size()}, wanted, allowance(source)}));
+    const bool plain = source.kind == Pattern::Kind::kConstant && !source.sizes;
+    const Run run = plain ? run_plain(source, now, limit, out.first(room))
+                          : run_patterned(source, now, limit, out.first(room));
+
+    SourceCounters& counters = source.counters;
+    if (counters.frames == 0) counters.first = now;
+    counters.frames += run.taken;
+    counters.l1_bytes += counters.last_l1_bytes + run.l1_bytes - run.last_l1_bytes;
+    counters.last_l1_bytes = run.last_l1_bytes;
+    counters.last = now;
+    if (again) {
+        source.resend_left -= run.taken;
+        source.due = earliest(source);
+    } else {
+        source.packets_left -= run.taken;
+        if (source.packets_left == 0) begin_last_round(source);
+    }
+    if (source.packets_left == 0 && source.resend_left == 0) source.parked |= kEnded;
+    if (source.has_limit && allowance(source) == 0) source.parked |= kBlocked;
+    totals_.frames.add(run.taken);
+    totals_.frame_bytes.add(run.frame_bytes);
+    return run.taken;
+}
+
+/// Fills `out` and advances the stream. Returns what the message has left then.
+[[gnu::always_inline]] inline std::uint64_t Transmitter::depart(
+    const Source& source, const Cut& cut, Shape shape, std::uint64_t left, std::uint32_t index,
+    Stream& stream, Picoseconds due, Departure& out) noexcept {
+    out = Departure{.due = due,
+                    .stream = index,
+                    .sequence = std::uint32_t(stream.frames),
+                    .tcp_sequence = stream.tcp_sequence,  // the PSN as well
+                    .payload_bytes = cut.payload_bytes,
+                    .priority = source.priority,
+                    .shape = shape};
+    const std::uint64_t still_left = left - cut.payload_bytes;
+    stream.message_bytes_left = std::uint32_t(still_left);
+    stream.tcp_sequence = (stream.tcp_sequence + cut.number_step) & source.number_mask;
+    ++stream.frames;
+    stream.frame_bytes += cut.frame_bytes;
+    return still_left;
+}
+
+/// A constant rate and messages of one size: all that changes is kept in registers, since stores to
+/// a stream might be stores to the source for all that the compiler knows.
+Transmitter::Run Transmitter::run_plain(Source& source, Picoseconds now, Picoseconds limit,
+                                        std::span<Departure> out) noexcept {
+    const Picoseconds shift = shift_[source.priority];
+    const std::uint64_t pace = source.pace, message_bytes = source.message_bytes;
+    const std::uint32_t path_mtu = source.path_mtu, round = source.round_size;
+    const std::uint32_t* const order = source.order.empty() ? nullptr : source.order.data();
+    Stream* const streams = streams_.data();
+    const auto stream_at = [&](std::uint32_t turn) {
+        return order ? order[turn] : source.first_stream + turn;
+    };
+    std::uint32_t turn = source.turn, ahead = turn + kLookAhead;
+    if (ahead >= round) ahead = round > kLookAhead ? ahead - round : turn;
+    Picoseconds due = source.due + shift, last_due{};
+    std::uint32_t fraction = source.due_fraction, last_fraction = 0;
+    Histogram::Batch lateness{*lateness_ns_};
+    Run run;
+    do {
+        lateness.record(std::uint64_t(whole_ns(now - due)));
+        if (now - due > source.debt_cap) [[unlikely]]
+            due += slip(source, now - due);
+        const std::uint32_t index = stream_at(turn);
+        __builtin_prefetch(streams + stream_at(ahead), 1);
+        if (++turn == round) turn = 0;
+        if (++ahead >= round) ahead = 0;
+        Stream& stream = streams[index];
+        const std::uint64_t left =
+            stream.message_bytes_left == 0 ? message_bytes : stream.message_bytes_left;
+        const Shape shape = next_segment(message_bytes, left, path_mtu).shape;
+        const Cut& cut = source.cuts[std::size_t(shape)];
+        depart(source, cut, shape, left, index, stream, due, out[run.taken++]);
+        run.frame_bytes += cut.frame_bytes;
+        run.l1_bytes += cut.l1_bytes;
+        run.last_l1_bytes = cut.l1_bytes;
+        last_due = due;
+        last_fraction = fraction;
+        const auto step = static_cast<unsigned __int128>(pace) * cut.l1_bytes + fraction;
+        fraction = std::uint32_t(step);
+        due += Picoseconds{std::int64_t(step >> 32)};
+    } while (run.taken < out.size() && due < limit);
+    source.turn = turn;
+    source.last_due = last_due - shift;
+    source.last_fraction = last_fraction;
+    source.due = source.paced = due - shift;
+    source.due_fraction = fraction;
+    return run;
+}
+
+Transmitter::Run Transmitter::run_patterned(Source& source, Picoseconds now, Picoseconds limit,
+                                            std::span<Departure> out) noexcept {
+    const Picoseconds shift = shift_[source.priority];
+    const bool again = source.resend_left > 0;
+    Histogram::Batch lateness{*lateness_ns_};
+    Run run;
+    bool ends = false;
     Picoseconds due = source.due + shift;
     do {
-        lateness_ns_->record(std::uint64_t(whole_ns(now - due)));
+        lateness.record(std::uint64_t(whole_ns(now - due)));
         if (now - due > source.debt_cap) [[unlikely]] {
-            slip(source, now - due);
+            source.due += slip(source, now - due);
             due = source.due + shift;
         }
         const std::uint32_t turn = source.turn;
-        const std::uint32_t stream_index = next_stream(source);
-        Stream& stream = streams_[stream_index];
+        const std::uint32_t index = next_stream(source);
+        Stream& stream = streams_[index];
         if (stream.message_bytes_left == 0 && source.sizes) begin_message(source);
         const std::uint64_t left =
             stream.message_bytes_left == 0 ? source.message_bytes : stream.message_bytes_left;
         const SegmentCut segment = next_segment(source.message_bytes, left, source.path_mtu);
         const Shape shape = segment.shape;
-        if (source.sizes) source.cuts[std::size_t(shape)] = cut_of(source, segment);
+        if (source.sizes) {
+            source.cuts[std::size_t(shape)] = cut_of(source, segment);
+            ++source.shapes_sent[index - source.first_stream][std::size_t(shape)];
+        }
         const Cut& cut = source.cuts[std::size_t(shape)];
-        out[taken++] = Departure{.due = due,
-                                 .stream = stream_index,
-                                 .sequence = std::uint32_t(stream.frames),
-                                 .tcp_sequence = stream.tcp_sequence,  // the PSN as well
-                                 .payload_bytes = cut.payload_bytes,
-                                 .priority = source.priority,
-                                 .shape = shape};
-        const std::uint64_t still_left = left - cut.payload_bytes;
-        stream.message_bytes_left = std::uint32_t(still_left);
-        stream.tcp_sequence = (stream.tcp_sequence + cut.number_step) & source.number_mask;
-        ++stream.frames;
-        stream.frame_bytes += cut.frame_bytes;
-        frame_sum += cut.frame_bytes;
-        l1_sum += last_l1;
-        last_l1 = cut.l1_bytes;
-
+        const std::uint64_t still_left =
+            depart(source, cut, shape, left, index, stream, due, out[run.taken++]);
+        run.frame_bytes += cut.frame_bytes;
+        run.l1_bytes += cut.l1_bytes;
+        run.last_l1_bytes = cut.l1_bytes;
         const auto step =
             static_cast<unsigned __int128>(source.pace) * cut.l1_bytes + source.due_fraction;
         source.last_fraction = source.due_fraction;
@@ -342,47 +431,29 @@ std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picosecond
             // A message goes on where it began.
             if (still_left > 0) {
                 source.turn = turn;
-            } else if (!again && end_message(source)) {
-                source.packets_left = taken;
-                room = taken;
+            } else if (!again) {
+                ends = end_message(source);
             }
         }
         if (source.kind != Pattern::Kind::kConstant && !again) {
             if (source.bursts != kNoBursts && source.clock.begins_burst()) note_burst(source, now);
             follow_pattern(source, cut.payload_bytes, cut.l1_bytes, still_left == 0);
-            if (source.due == kNever) {  // the trace ends
-                source.packets_left = taken;
-                room = taken;
-            }
+            ends |= source.due == kNever;  // the trace's last
         }
-        if (taken == room) break;
+        if (ends) {
+            source.packets_left = run.taken;
+            break;
+        }
         due = source.due + shift;
-    } while (due < limit);
-
-    SourceCounters& counters = source.counters;
-    if (counters.frames == 0) counters.first = now;
-    counters.frames += taken;
-    counters.l1_bytes += counters.last_l1_bytes + l1_sum;
-    counters.last_l1_bytes = last_l1;
-    counters.last = now;
-    if (again) {
-        source.resend_left -= taken;
-        source.due = earliest(source);
-    } else {
-        source.packets_left -= taken;
-        if (source.packets_left == 0) begin_last_round(source);
-    }
-    if (source.packets_left == 0 && source.resend_left == 0) source.parked |= kEnded;
-    if (source.has_limit && allowance(source) == 0) source.parked |= kBlocked;
-    totals_.frames.add(taken);
-    totals_.frame_bytes.add(frame_sum);
-    return taken;
+    } while (run.taken < out.size() && due < limit);
+    return run;
 }
 
-void Transmitter::slip(Source& source, Picoseconds late) noexcept {
-    source.due += late - source.debt_cap;
-    source.counters.slipped += late - source.debt_cap;
+Picoseconds Transmitter::slip(Source& source, Picoseconds late) noexcept {
+    const Picoseconds by = late - source.debt_cap;
+    source.counters.slipped += by;
     ++source.counters.slips;
+    return by;
 }
 
 void Transmitter::begin_last_round(Source& source) noexcept {
@@ -593,7 +664,9 @@ void Transmitter::stop(std::uint32_t stream) noexcept {
 
 std::vector<Transmitter::SourceReport> Transmitter::source_reports() const {
     std::vector<SourceReport> reports;
-    for (const Source& source : sources_) reports.push_back({source.plan_index, source.counters});
+    for (const Source& source : sources_) {
+        reports.push_back({source.plan_index, source.counters, source.shapes_sent});
+    }
     return reports;
 }
 

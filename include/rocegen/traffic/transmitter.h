@@ -92,6 +92,8 @@ public:
     struct SourceReport {
         std::uint32_t source = 0;  ///< Index in the plan.
         const SourceCounters& counters;
+        /// Of each of its streams, if its messages have drawn sizes: frames by Shape.
+        std::span<const std::array<std::uint64_t, kShapeCount>> shapes_sent;
     };
     std::vector<SourceReport> source_reports() const;
     /// now - due at take(), ns, before a slip. Null: no sources, nothing recorded. Transmitters may
@@ -156,6 +158,7 @@ private:
         Picoseconds end = kNever;        ///< Real time; nothing new from there on.
         const MessageSizes* sizes = nullptr;
         std::uint64_t messages_begun = 0, messages_left = 0, bytes_left = 0;
+        std::vector<std::array<std::uint64_t, kShapeCount>> shapes_sent;
         std::uint64_t seed = 0;
         std::uint32_t shortest_packet = 1;
         std::uint32_t group = 0;
@@ -183,7 +186,19 @@ private:
     /// Packets of one source that are due before `limit`, at most out.size(), at least one.
     std::uint32_t take_from(Source& source, Picoseconds now, Picoseconds limit,
                             std::span<Departure> out) noexcept;
-    void slip(Source& source, Picoseconds late) noexcept;
+    struct Run {
+        std::uint32_t taken = 0, last_l1_bytes = 0;
+        std::uint64_t frame_bytes = 0, l1_bytes = 0;
+    };
+    Run run_plain(Source& source, Picoseconds now, Picoseconds limit,
+                  std::span<Departure> out) noexcept;
+    Run run_patterned(Source& source, Picoseconds now, Picoseconds limit,
+                      std::span<Departure> out) noexcept;
+    static std::uint64_t depart(const Source& source, const Cut& cut, Shape shape,
+                                std::uint64_t left, std::uint32_t index, Stream& stream,
+                                Picoseconds due, Departure& out) noexcept;
+    /// Counts it; how far the plan moves back.
+    static Picoseconds slip(Source& source, Picoseconds late) noexcept;
     static Picoseconds earliest(const Source& source) noexcept;
     /// After its limit or its position changed.
     void unblock(Source& source, Picoseconds now) noexcept;
