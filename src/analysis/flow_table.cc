@@ -12,6 +12,8 @@ namespace {
 /// More flows than this between two hosts are not searched for a partner.
 constexpr std::size_t kMostCandidates = 4096;
 constexpr std::uint8_t kPairingTries = 16;
+/// Who else got a multicast datagram's neighbors is not in the capture.
+constexpr std::uint32_t kMulticastQp = 0xff'ffff;
 /// Least path MTU there is (IBTA Vol 1, 9.4.3): READs of so many bytes take one PSN with any.
 constexpr std::uint32_t kLeastPathMtu = 256;
 
@@ -26,6 +28,7 @@ std::uint64_t words(std::uint64_t hash, const IpAddress& address) {
 }
 
 bool is_reliable(std::uint8_t opcode) { return (opcode & 0xe0) == 0 || (opcode & 0xe0) == 0xa0; }
+bool is_datagram(std::uint8_t opcode) { return (opcode & 0xe0) == 0x60; }
 bool is_read_response(std::uint8_t opcode) {
     const auto operation = Opcode(opcode & 0x1f);
     return operation >= Opcode::kRcReadResponseFirst && operation <= Opcode::kRcReadResponseOnly;
@@ -95,6 +98,10 @@ void FlowTable::on_packet(const Packet& packet, std::int64_t when_ns) {
         {packet.source_ip, packet.destination_ip, roce.dest_qp, roce.source_qp, opcode.response});
     if (!flow) return;
     count(*flow, packet, when_ns);
+    if (packet.icrc == IcrcVerdict::kBad && flow->icrc[std::size_t(IcrcVerdict::kGood)] > 0) {
+        ++flow->corrupt;  // its receiver drops it, and what it says cannot be trusted
+        return;
+    }
     learn_mtu(*flow, packet);
     if (opcode.response) {
         on_response(*flow, packet, when_ns);
@@ -147,7 +154,9 @@ std::optional<PsnCounts> FlowTable::psn_counts(const CaptureFlow& flow) const {
         datagram_flows_.at({flow.key.source, {}, 0, flow.key.source_qp}) > 1) {
         return std::nullopt;
     }
-    return flow.psn.counts();
+    PsnCounts counts = flow.psn.counts();
+    counts.corrupt = flow.corrupt;
+    return counts;
 }
 
 bool FlowTable::answered(const CaptureFlow& flow) const {
@@ -156,11 +165,17 @@ bool FlowTable::answered(const CaptureFlow& flow) const {
 
 void FlowTable::on_request(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns) {
     const Roce& roce = packet.roce;
-    if (flow.key.source_qp != 0 && roce.dest_qp <= 1) {
+    if (is_datagram(roce.opcode) && (roce.dest_qp <= 1 || roce.dest_qp == kMulticastQp)) {
         ++flow.messages;
+        if (roce.cm != CmMessage::kNone) sessions_.on_packet(packet);
         return;
     }
     PsnSpace::Frame frame{.psn = roce.psn, .when_ns = when_ns};
+    if (!sessions_.empty() && (!flow.psn.started() || flow.psn.next() != roce.psn)) {
+        const auto next = flow.psn.started() ? std::optional{flow.psn.next()} : std::nullopt;
+        frame.session =
+            sessions_.take(flow.key.source, flow.key.destination, roce.dest_qp, roce.psn, next);
+    }
     frame.reliable = is_reliable(roce.opcode);
     if (is_read_request(roce.opcode) && roce.dma_bytes > kLeastPathMtu) {
         if (const auto mtu = path_mtu(flow)) {
@@ -170,7 +185,10 @@ void FlowTable::on_request(CaptureFlow& flow, const Packet& packet, std::int64_t
             ++flow.reads_of_unknown_span;
         }
     }
-    const bool fresh = flow.psn.on_data(frame);
+    const bool fresh = flow.psn.on_data(frame).fresh;
+    if (!fresh && is_read_request(roce.opcode) && flow.partner != kNoFlow) {
+        flows_[flow.partner].psn.on_asked_again(roce.psn);
+    }
     if (fresh && ends_message(info(roce.opcode).segment)) ++flow.messages;
 }
 
@@ -187,7 +205,7 @@ void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, std::int64_
             ++flow.unfinished_messages;
         }
         const bool fresh =
-            flow.psn.on_data({.psn = roce.psn, .any_gap = begins, .when_ns = when_ns});
+            flow.psn.on_data({.psn = roce.psn, .any_gap = begins, .when_ns = when_ns}).fresh;
         flow.message_open = !ends_message(opcode.segment);
         if (fresh && ends_message(opcode.segment)) ++flow.messages;
     } else {
@@ -195,6 +213,7 @@ void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, std::int64_
     }
     CaptureFlow* const requests = partner_of(flow, roce.psn);
     if (!requests) return;
+    if (data) requests->psn.on_answer(roce.psn);
     if (data || kind == AckKind::kAck) {
         requests->psn.on_ack(roce.psn);
     } else if (kind == AckKind::kRnrNak) {
@@ -207,6 +226,13 @@ void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, std::int64_
 CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
     if (flow.partner != kNoFlow) return &flows_[flow.partner];
     if (flow.pairing_failures >= kPairingTries) return nullptr;
+    if (const CmSessions::Side* side =
+            sessions_.asker(flow.key.source, flow.key.destination, flow.key.dest_qp)) {
+        const auto asker = index_.find({side->source, side->destination, side->dest_qp});
+        if (asker != index_.end() && flows_[asker->second].partner == kNoFlow) {
+            return &pair(flow, asker->second);
+        }
+    }
     const auto& candidates = hosts_[flow.hosts ^ 1].requests;
     if (candidates.size() > kMostCandidates) return nullptr;
     std::uint32_t found = kNoFlow;
@@ -221,9 +247,13 @@ CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
         ++flow.pairing_failures;
         return nullptr;
     }
-    flow.partner = found;
-    flows_[found].partner = index_.at(flow.key);
-    return &flows_[found];
+    return &pair(flow, found);
+}
+
+CaptureFlow& FlowTable::pair(CaptureFlow& responses, std::uint32_t requests) {
+    responses.partner = requests;
+    flows_[requests].partner = index_.at(responses.key);
+    return flows_[requests];
 }
 
 void FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns) {

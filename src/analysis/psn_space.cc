@@ -8,13 +8,15 @@ namespace {
 
 constexpr std::int32_t kJump = 1 << 22, kFarBack = 1024, kFarAhead = 65'536;
 constexpr std::int64_t kSilenceNs = 1'000'000'000;
+/// A frame alone that comes again so long behind the last one is no copy made on the way.
+constexpr std::int64_t kRetryNs = 200'000;
 /// Unwrapped numbers start here, so that none is negative; a multiple of 2^24.
 constexpr std::int64_t kOrigin = std::int64_t{1} << 40;
 
 }  // namespace
 
 void PsnSpace::start(const Frame& frame) {
-    start_ = next_ = kOrigin + frame.psn.value();
+    start_ = next_ = kOrigin + frame.session.value_or(frame.psn).value();
     first_ns_ = last_ns_ = frame.when_ns;
     nak_at_ = -1;
     slack_ = 0;
@@ -25,11 +27,13 @@ void PsnSpace::start(const Frame& frame) {
 
 bool PsnSpace::is_restart(const Frame& frame, std::int32_t ahead) const {
     if (ahead > kJump || ahead < -kJump) return true;
+    if (frame.session) return distance(next(), *frame.session) != 0;
     if (frame.when_ns - last_ns_ < kSilenceNs) return false;
     return ahead < -kFarBack || (ahead > kFarAhead && !frame.any_gap);
 }
 
-bool PsnSpace::on_data(const Frame& frame) {
+PsnSpace::Outcome PsnSpace::on_data(const Frame& frame) {
+    Outcome outcome;
     ++sum_.frames;
     if (!started_) start(frame);
     if (gaps_.size() >= kMaxGaps) close_oldest();
@@ -39,56 +43,75 @@ bool PsnSpace::on_data(const Frame& frame) {
         closed_missing_ += open();
         gaps_.clear();
         start(frame);
-        ahead = 0;
+        ahead = distance(next(), frame.psn);
+        outcome.restarted = true;
     }
+    const std::int64_t silence_ns = frame.when_ns - last_ns_;
     last_ns_ = std::max(last_ns_, frame.when_ns);
     const std::int64_t at = next_ + ahead;
-    if (ahead < 0) return on_behind(frame, at);
-
+    if (ahead < 0) {
+        on_behind(frame, at, silence_ns, outcome);
+        return outcome;
+    }
     const std::int64_t gap_first =
         frame.any_gap ? at : next_ + std::min<std::int64_t>(ahead, slack_);
-    if (gap_first < at) gaps_.push_back({gap_first, at, frame.when_ns, false});
+    if (gap_first < at) {
+        gaps_.push_back({gap_first, at, frame.when_ns, false});
+        outcome.gap_psns = std::uint32_t(at - gap_first);
+    }
     next_ = at + frame.span;
     slack_ = std::max<std::int64_t>(0, std::int64_t{frame.span_most} - frame.span);
     run_ = {};
     ++sum_.unique;
-    return true;
+    return outcome;
 }
 
-bool PsnSpace::on_behind(const Frame& frame, std::int64_t at) {
+void PsnSpace::on_behind(const Frame& frame, std::int64_t at, std::int64_t silence_ns,
+                         Outcome& outcome) {
     if (at < start_) {
         if (start_ - at > kFarBack) {
             ++sum_.before_first;
-            return true;
+            return;
         }
         // The first frames of a capture can be late ones too.
         gaps_.insert(gaps_.begin(), {at, start_, first_ns_, false});
         start_ = at;
     }
-    const bool in_sequence = run_.next == at;
-    if (!in_sequence) run_ = {};
-    run_.next = at + frame.span;
-    if (nak_at_ >= 0 && at >= nak_at_ && frame.reliable) {
-        nak_at_ = -1;
-        confirm_rewind();
-    }
     std::int64_t passed_ns = 0;
     const std::uint64_t filled = fill(at, at + frame.span, passed_ns);
-    if (filled == 0 && in_sequence && frame.reliable) confirm_rewind();
+    const bool asked = nak_at_ >= 0 && at >= nak_at_ && frame.reliable;
+    const bool in_sequence = run_.next == at && !asked;
+    if (run_.rewind && !asked && at > run_.next) {
+        if (filled == 0 || run_.again > 0) sum_.lost_in_resend += std::uint64_t(at - run_.next);
+    } else if (!in_sequence) {
+        run_ = {};
+    }
+    run_.next = at + frame.span;
+    if (asked) {
+        nak_at_ = -1;
+        outcome.rewound |= confirm_rewind(true);
+    }
     if (filled == 0) {
+        outcome.fresh = false;
         if (in_sequence) {
+            if (frame.reliable) outcome.rewound |= confirm_rewind(false);
             doubt_ = {};  // what was passed came again behind what was filled
         } else if (at >= doubt_.first && at < doubt_.end) {
+            // This is the rewind; what had been taken for it was only late.
             lost_recovered_ -= doubt_.filled;
             sum_.reordered += doubt_.late;
             sum_.stall_ns -= doubt_.stall_ns;
             doubt_ = {};
+            run_.rewind = true;
+        } else if (frame.reliable && silence_ns > kRetryNs) {
+            outcome.rewound |= confirm_rewind(false);
         }
         ++sum_.received_again;
         ++run_.again;
         ++(run_.rewind ? sum_.retransmitted : sum_.duplicated);
-        return false;
+        return;
     }
+    outcome.filled = true;
     ++sum_.unique;
     const std::int64_t stall_ns =
         run_.filled == 0 ? std::max<std::int64_t>(0, frame.when_ns - passed_ns) : 0;
@@ -106,19 +129,20 @@ bool PsnSpace::on_behind(const Frame& frame, std::int64_t at) {
         ++sum_.reordered;
         run_.stall_ns += stall_ns;
     }
-    return true;
 }
 
 /// What the run brought so far was counted as late or duplicate: it was sent again.
-void PsnSpace::confirm_rewind() {
-    if (run_.rewind) return;
+bool PsnSpace::confirm_rewind(bool asked) {
+    if (run_.rewind) return false;
     run_.rewind = true;
     ++sum_.rewinds;
+    if (!asked) ++sum_.timeouts;
     sum_.reordered -= run_.late;
     lost_recovered_ += run_.filled;
     sum_.duplicated -= run_.again;
     sum_.retransmitted += run_.again;
     sum_.stall_ns += run_.stall_ns;
+    return true;
 }
 
 void PsnSpace::on_ack(Psn psn) {
@@ -139,6 +163,18 @@ void PsnSpace::on_rnr(Psn psn) {
     nak_at_ = unwrapped(psn);
 }
 
+void PsnSpace::on_asked_again(Psn psn) {
+    if (started_ && answers(psn)) nak_at_ = unwrapped(psn);
+}
+
+void PsnSpace::on_answer(Psn psn) {
+    if (!started_) return;
+    const std::int64_t end = unwrapped(psn) + 1;
+    if (end <= next_ || end > next_ + slack_) return;
+    slack_ -= end - next_;
+    next_ = end;
+}
+
 bool PsnSpace::answers(Psn psn) const {
     if (!started_) return false;
     const std::int64_t at = unwrapped(psn);
@@ -154,6 +190,11 @@ void PsnSpace::cover(std::int64_t end) {
             sum_.resend_not_captured += covered;
         } else {
             sum_.capture_gap += covered;
+        }
+        if (covered_.size() < kMaxRanges) {
+            covered_.push_back(
+                {Psn{std::uint32_t(gap->first)}, covered,
+                 gap->nak ? PsnRange::Fate::kResendNotCaptured : PsnRange::Fate::kCaptureGap});
         }
         if (gap->end > end) {
             gap->first = end;
@@ -195,6 +236,15 @@ std::uint64_t PsnSpace::open() const {
     std::uint64_t psns = 0;
     for (const Gap& gap : gaps_) psns += std::uint64_t(gap.end - gap.first);
     return psns;
+}
+
+std::vector<PsnRange> PsnSpace::never_seen() const {
+    std::vector<PsnRange> ranges = covered_;
+    for (const Gap& gap : gaps_) {
+        if (ranges.size() >= kMaxRanges) break;
+        ranges.push_back({Psn{std::uint32_t(gap.first)}, std::uint64_t(gap.end - gap.first)});
+    }
+    return ranges;
 }
 
 PsnCounts PsnSpace::counts() const {

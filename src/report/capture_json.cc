@@ -59,7 +59,22 @@ Json psn_json(const PsnCounts& c) {
             {"before_first", c.before_first},
             {"restarts", c.restarts},
             {"rewinds", c.rewinds},
+            {"timeouts", c.timeouts},
+            {"lost_in_resend", c.lost_in_resend},
+            {"corrupt", c.corrupt},
             {"stall_ns", c.stall_ns}};
+}
+
+std::string_view fate_name(PsnRange::Fate fate) {
+    switch (fate) {
+        case PsnRange::Fate::kCaptureGap:
+            return "capture_gap";
+        case PsnRange::Fate::kResendNotCaptured:
+            return "resend_not_captured";
+        case PsnRange::Fate::kMissing:
+            break;
+    }
+    return "missing";
 }
 
 Json answers_json(const CaptureFlow& flow) {
@@ -117,6 +132,14 @@ Json flow_json(const FlowTable& table, std::size_t index) {
     json["psn_first"] = counts ? Json(flow.psn.first().value()) : Json(nullptr);
     json["psn_next"] = counts ? Json(flow.psn.next().value()) : Json(nullptr);
     json["psn"] = counts ? psn_json(*counts) : Json(nullptr);
+    Json& never_seen = json["never_seen"] = Json::array();
+    if (counts) {
+        for (const PsnRange& range : flow.psn.never_seen()) {
+            never_seen.push_back({{"psn", range.first.value()},
+                                  {"psns", range.psns},
+                                  {"fate", fate_name(range.fate)}});
+        }
+    }
     if (flow.key.response) json["unfinished_messages"] = flow.unfinished_messages;
     return json;
 }
@@ -178,6 +201,17 @@ Json malformed_json(const CaptureTotals& t) {
     return json;
 }
 
+/// In order of their codes.
+Json opcodes_json(const CaptureTotals& t) {
+    Json opcodes = Json::array();
+    for (std::size_t i = 0; i < t.opcodes.size(); ++i) {
+        if (t.opcodes[i] == 0) continue;
+        opcodes.push_back(
+            {{"opcode", i}, {"name", info(std::uint8_t(i)).name}, {"frames", t.opcodes[i]}});
+    }
+    return opcodes;
+}
+
 Json roce_json(const CaptureReport& report) {
     const CaptureTotals& t = report.totals;
     const FlowSums sum = sums(report.flows);
@@ -187,6 +221,8 @@ Json roce_json(const CaptureReport& report) {
             {"cnp", t.cnp},
             {"ecn", ecn_json(t.ecn)},
             {"ce_on_cnp", t.ce_on_cnp},
+            {"ce_on_ack", t.ce_on_ack},
+            {"opcodes", opcodes_json(t)},
             {"icrc", icrc_json(t.icrc)},
             {"acks", sum.acks},
             {"nak_sequence", sum.nak_sequence},

@@ -27,6 +27,9 @@ void add(PsnCounts& into, const PsnCounts& c) {
     into.before_first += c.before_first;
     into.restarts += c.restarts;
     into.rewinds += c.rewinds;
+    into.timeouts += c.timeouts;
+    into.lost_in_resend += c.lost_in_resend;
+    into.corrupt += c.corrupt;
     into.stall_ns += c.stall_ns;
 }
 

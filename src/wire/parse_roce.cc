@@ -77,6 +77,23 @@ CmMessage cm_message(std::span<const std::byte> payload) {
     return known ? CmMessage(attribute) : CmMessage::kOther;
 }
 
+/// The connection of a REQ, REP or DREQ, as far as the capture has it.
+CmConnection cm_connection(CmMessage message, std::span<const std::byte> payload) {
+    Reader reader{payload};
+    CmConnection connection;
+    if (!reader.skip(sizeof(MadHeader))) return connection;
+    const auto word = [](const auto& field) { return std::uint32_t(field.host()); };
+    if (CmReq req; message == CmMessage::kReq && reader.take(req)) {
+        connection = {word(req.local_id), 0, word(req.qp), Psn{word(req.first_psn)}};
+    } else if (CmRep rep; message == CmMessage::kRep && reader.take(rep)) {
+        connection = {word(rep.local_id), word(rep.remote_id), word(rep.qp),
+                      Psn{word(rep.first_psn)}};
+    } else if (CmDreq dreq; message == CmMessage::kDreq && reader.take(dreq)) {
+        connection = {word(dreq.local_id), word(dreq.remote_id), word(dreq.remote_qp), Psn{}};
+    }
+    return connection;
+}
+
 }  // namespace
 
 void read_roce(Packet& packet, Reader reader, std::size_t bytes, Verdict whole) {
@@ -110,7 +127,10 @@ void read_roce(Packet& packet, Reader reader, std::size_t bytes, Verdict whole) 
     packet.verdict = whole;
 
     reader.limit(packet.payload_bytes);
-    if (opcode.extensions & kHasDeth && roce.dest_qp == 1) roce.cm = cm_message(reader.left());
+    if (opcode.extensions & kHasDeth && roce.dest_qp == 1) {
+        roce.cm = cm_message(reader.left());
+        if (roce.cm != CmMessage::kNone) roce.cm_connection = cm_connection(roce.cm, reader.left());
+    }
     read_tag(packet, reader.left());
 }
 

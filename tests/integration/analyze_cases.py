@@ -5,33 +5,13 @@ import os
 import shutil
 import subprocess
 
+from _captures import T0, analyze, equal, flow
 from _lab import ROCEGEN, SOURCE, Folder, expect, expect_equal, rocegen
 
 CASES = os.path.join(SOURCE, "pcaps", "cases")
 RXE = os.path.join(SOURCE, "pcaps", "rxe")
-T0 = 1_700_000_000_000_000_000
-
-
-def analyze(*arguments, status=0, stderr=""):
-    done = rocegen("analyze", "--json", *arguments)
-    expect_equal(done.returncode, status, f"status of {arguments}; stderr: {done.stderr}")
-    expect(stderr in done.stderr, f"{arguments}: no {stderr!r} in {done.stderr!r}")
-    return json.loads(done.stdout)
-
-
 def case(name, *options, **wanted):
     return analyze(os.path.join(CASES, name), *options, **wanted)
-
-
-def flow(report, qp, space="request"):
-    found = [f for f in report["flows"] if f["dest_qp"] == qp and f["space"] == space]
-    expect_equal(len(found), 1, f"flows to QP {qp:#x}")
-    return found[0]
-
-
-def equal(seen, what, **wanted):
-    for key, value in wanted.items():
-        expect_equal(seen[key], value, f"{what}: {key}")
 
 
 # O1: the ICRC

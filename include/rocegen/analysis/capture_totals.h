@@ -30,7 +30,8 @@ struct CaptureTotals {
     std::uint64_t roce_bytes = 0, payload_bytes = 0, cnp = 0;
     std::array<std::uint64_t, 4> ecn{};   ///< Of RoCE frames, by field value.
     std::array<std::uint64_t, 3> icrc{};  ///< Of frames to UDP port 4791, by IcrcVerdict.
-    std::uint64_t ce_on_cnp = 0;
+    std::uint64_t ce_on_cnp = 0, ce_on_ack = 0;
+    std::array<std::uint64_t, 256> opcodes{};  ///< Of RoCE frames.
 
     void on_record(std::int64_t when_ns, std::uint32_t wire, std::size_t captured) {
         if (records > 0 && when_ns >= previous_ns) {
@@ -57,6 +58,8 @@ struct CaptureTotals {
         roce_bytes += packet.frame_bytes;
         payload_bytes += packet.payload_bytes;
         ++ecn[packet.ecn & 3];
+        ++opcodes[packet.roce.opcode];
+        if (packet.ecn == kCe && Opcode(packet.roce.opcode) == Opcode::kRcAck) ++ce_on_ack;
         if (Opcode(packet.roce.opcode) == Opcode::kCnp) {
             ++cnp;
             if (packet.ecn == kCe) ++ce_on_cnp;

@@ -18,6 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "rocegen/analysis/cm_sessions.h"
 #include "rocegen/analysis/psn_space.h"
 #include "rocegen/analysis/tally.h"
 #include "rocegen/wire/packet.h"
@@ -58,6 +59,7 @@ struct CaptureFlow {
     PsnSpace psn;                ///< Requests; of responses, those to READs.
     std::uint16_t path_mtu = 0;  ///< Longest payload of a FIRST or MIDDLE; 0: none seen.
     std::uint64_t reads_of_unknown_span = 0;
+    std::uint64_t corrupt = 0;  ///< Frames with a bad ICRC behind a good one: not in `psn`.
     std::uint64_t unfinished_messages = 0;  ///< READ responses that another began before the LAST.
     std::uint32_t partner = kNoFlow;
     std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
@@ -91,8 +93,8 @@ public:
     CnpOrigin origin(const CnpTarget& target, const IpAddress& source) const;
     /// A request flow's path MTU, from itself, its partner, or all there is between the two hosts.
     std::optional<std::uint16_t> path_mtu(const CaptureFlow& flow) const;
-    /// The flow's account; null for ACKs alone, for management datagrams (QP 0 and 1), and for UD from a
-    /// source QP that sends to several: its PSNs count all of them together.
+    /// The flow's account; null for ACKs alone, for management datagrams (QP 0 and 1) and multicast, and
+    /// for UD from a source QP that sends to several: its PSNs count all of them together.
     std::optional<PsnCounts> psn_counts(const CaptureFlow& flow) const;
     /// Whether anything went from `flow`'s destination to its source.
     bool answered(const CaptureFlow& flow) const;
@@ -101,6 +103,7 @@ public:
     static constexpr std::size_t kMaxUntracked = 1u << 22;
     std::uint64_t flows_not_tracked() const { return untracked_.size(); }
     std::uint64_t frames_not_tracked() const { return untracked_frames_; }
+    const CmSessions& sessions() const { return sessions_; }
 
 private:
     struct Hosts {  ///< One direction between two addresses.
@@ -118,6 +121,7 @@ private:
     void on_response(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
     void learn_mtu(CaptureFlow& flow, const Packet& packet);
     CaptureFlow* partner_of(CaptureFlow& flow, Psn psn);
+    CaptureFlow& pair(CaptureFlow& responses, std::uint32_t requests);
 
     std::size_t limit_;
     std::deque<CaptureFlow> flows_;
@@ -131,6 +135,7 @@ private:
     /// UD: flows of a source QP; the key is source and source QP.
     std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> datagram_flows_;
     std::unordered_set<std::uint64_t> untracked_;
+    CmSessions sessions_;
     std::uint64_t untracked_frames_ = 0;
     std::uint32_t last_ = kNoFlow;
 };

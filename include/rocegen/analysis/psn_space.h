@@ -8,8 +8,10 @@
 /// * A late frame outside of a rewind was reordered; one that had been there is a duplicate. Late frames
 ///   behind a NAK count as sent again, unless a rewind brings them once more.
 /// * A gap without NAK that an ACK covers later was missed by the capture, not by the network.
-/// * A PSN over 2^22 away, or one far away (1,024 back, 65,536 ahead) after a second's silence,
-///   starts a new session: nothing is lost between them.
+/// * PSNs that a rewind passes are lost in the resend. One that goes back without NAK is a timeout; so
+///   is one frame alone that comes again after 200 us of silence.
+/// * A PSN over 2^22 away, or one far away (1,024 back, 65,536 ahead) after a second's silence, or the
+///   one that RDMA-CM agreed upon, starts a new session: nothing is lost between them.
 ///
 /// Memory: 32 bytes an open gap, at most kMaxGaps; the oldest of more are missing for good.
 /// Thread: one owner.
@@ -17,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "rocegen/base/psn.h"
@@ -38,13 +41,34 @@ struct PsnCounts {
     std::uint64_t before_first = 0;         ///< Frames over 1,024 before the first PSN seen.
     std::uint64_t restarts = 0;
     std::uint64_t rewinds = 0;
+    std::uint64_t timeouts = 0;        ///< Of these, without NAK or RNR NAK.
+    std::uint64_t lost_in_resend = 0;  ///< PSNs that a rewind passed.
+    std::uint64_t corrupt = 0;         ///< Frames left out for their ICRC; see FlowTable.
     std::int64_t stall_ns = 0;  ///< From the frame that passed a gap to the resend that fills it.
     friend bool operator==(const PsnCounts&, const PsnCounts&) = default;
 };
 
+/// PSNs that the capture never shows.
+struct PsnRange {
+    enum class Fate : std::uint8_t { kMissing, kCaptureGap, kResendNotCaptured };
+    Psn first;
+    std::uint64_t psns = 0;
+    Fate fate = Fate::kMissing;
+    friend bool operator==(const PsnRange&, const PsnRange&) = default;
+};
+
 class PsnSpace {
 public:
-    static constexpr std::size_t kMaxGaps = 1024;
+    static constexpr std::size_t kMaxGaps = 1024, kMaxRanges = 16;
+
+    /// What one frame meant.
+    struct Outcome {
+        bool fresh = true;     ///< It was not there before.
+        bool rewound = false;  ///< With it the sender was seen to go back.
+        bool filled = false;   ///< It filled a gap.
+        bool restarted = false;
+        std::uint32_t gap_psns = 0;  ///< Those in front of it that it passed.
+    };
 
     struct Frame {
         Psn psn;
@@ -52,14 +76,18 @@ public:
         std::uint32_t span_most = 0;  ///< If over `span`: it may take as many, which is not known.
         bool any_gap = false;         ///< PSNs in front of it may belong to others: no loss.
         bool reliable = true;         ///< RC or XRC: may be sent again.
+        std::optional<Psn> session = {};  ///< It belongs to a new session that began here.
         std::int64_t when_ns = 0;
     };
-    /// True: it was not there before.
-    bool on_data(const Frame& frame);
+    Outcome on_data(const Frame& frame);
     /// What the other side says. An ACK covers all up to `psn`, a NAK or RNR NAK all before it.
     void on_ack(Psn psn);
     void on_nak(Psn psn);
     void on_rnr(Psn psn);
+    /// The other side asks for it once more: what comes from there on was sent again.
+    void on_asked_again(Psn psn);
+    /// A response with data answers this PSN: the request in front takes at least so many.
+    void on_answer(Psn psn);
 
     bool started() const { return started_; }
     /// Whether an answer with this PSN can belong here: PSNs seen, and a window behind them.
@@ -67,6 +95,9 @@ public:
     Psn first() const { return Psn{std::uint32_t(start_)}; }
     Psn next() const { return Psn{std::uint32_t(next_)}; }
     PsnCounts counts() const;
+    bool has_gaps() const { return !gaps_.empty(); }
+    /// The first kMaxRanges, by fate.
+    std::vector<PsnRange> never_seen() const;
 
 private:
     struct Gap {  ///< PSNs [first, end), unwrapped.
@@ -87,8 +118,8 @@ private:
     };
     void start(const Frame& frame);
     bool is_restart(const Frame& frame, std::int32_t ahead) const;
-    bool on_behind(const Frame& frame, std::int64_t at);
-    void confirm_rewind();
+    void on_behind(const Frame& frame, std::int64_t at, std::int64_t silence_ns, Outcome& outcome);
+    bool confirm_rewind(bool asked);
     void cover(std::int64_t end);
     void close_oldest();
     /// Takes [first, end) out of the gaps; PSNs taken, and when the first of them was passed.
@@ -100,6 +131,7 @@ private:
     std::uint64_t lost_recovered_ = 0;  ///< PSNs.
     std::uint64_t closed_missing_ = 0;  ///< PSNs of gaps that are no longer looked at.
     std::vector<Gap> gaps_;             ///< By PSN.
+    std::vector<PsnRange> covered_;     ///< At most kMaxRanges.
     std::int64_t start_ = 0, next_ = 0, nak_at_ = -1;
     std::int64_t first_ns_ = 0, last_ns_ = 0;
     std::int64_t slack_ = 0;  ///< PSNs that the last frame may have taken beyond what is known.

@@ -139,6 +139,31 @@ struct MadHeader {
 static_assert(sizeof(MadHeader) == 24);
 inline constexpr std::uint8_t kMadClassCm = 7;
 
+/// Behind the MadHeader of a REQ, as far as it is read here; its QP and PSN are followed by a byte of
+/// other fields each (12.6.5).
+struct CmReq {
+    Be<4> local_id, reserved;
+    Be<8> service_id, ca_guid;
+    Be<4> reserved2, queue_key;
+    Be<3> qp;
+    std::uint8_t responder_resources;
+    Be<4> eecn, remote_eecn;
+    Be<3> first_psn;
+};
+static_assert(offsetof(CmReq, qp) == 32 && offsetof(CmReq, first_psn) == 44);
+struct CmRep {  ///< 12.6.8.
+    Be<4> local_id, remote_id, queue_key;
+    Be<3> qp;
+    std::uint8_t reserved;
+    Be<4> eecn;
+    Be<3> first_psn;
+};
+static_assert(offsetof(CmRep, qp) == 12 && offsetof(CmRep, first_psn) == 20);
+struct CmDreq {  ///< 12.6.10.
+    Be<4> local_id, remote_id;
+    Be<3> remote_qp;
+};
+
 inline constexpr std::uint16_t kMacControlPause = 0x0001, kMacControlPfc = 0x0101;
 /// 01:80:c2:00:00:01, where pause frames go.
 inline constexpr MacAddress kPauseDestination{{0x01, 0x80, 0xc2, 0x00, 0x00, 0x01}};

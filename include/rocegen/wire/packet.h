@@ -102,6 +102,14 @@ struct Vlan {
     friend bool operator==(const Vlan&, const Vlan&) = default;
 };
 
+/// What a REQ, REP or DREQ of RDMA-CM says of the connection (IBTA Vol 1, 12.6); 0 in other messages.
+struct CmConnection {
+    std::uint32_t local_id = 0, remote_id = 0;  ///< Communication ids; a REQ knows only its own.
+    std::uint32_t qp = 0;                       ///< Of the message's sender; DREQ: of its receiver.
+    Psn first_psn;                              ///< REQ, REP: of the sender's requests.
+    friend bool operator==(const CmConnection&, const CmConnection&) = default;
+};
+
 /// RoCEv2 transport fields; those of headers that the opcode does not carry are 0.
 struct Roce {
     std::uint8_t opcode = 0;
@@ -121,6 +129,7 @@ struct Roce {
     std::uint32_t xrc_srq = 0;                   ///< XRCETH.
     std::uint32_t flush = 0;                     ///< FETH.
     CmMessage cm = CmMessage::kNone;
+    CmConnection cm_connection;
     friend bool operator==(const Roce&, const Roce&) = default;
 };
 

@@ -200,5 +200,82 @@ TEST_F(PsnSpaceTest, AGapInManyPiecesStaysBounded) {
     EXPECT_EQ(counts().missing_at_end, 10'000u);
 }
 
+TEST_F(PsnSpaceTest, WhatARewindPassesIsLostOnceMore) {  // as in vectors/rxe/rc-loss-req
+    data({0, 1, 2, 4, 5, 6, 7});
+    space_.on_nak(Psn{3});
+    data({3, 5, 6, 7});  // 4 was lost this time
+    space_.on_nak(Psn{4});
+    data({4, 5, 6, 7, 8});
+    space_.on_ack(Psn{8});
+    const PsnCounts c = counts();
+    EXPECT_EQ(c.lost_first_pass, 1u);
+    EXPECT_EQ(c.lost_in_resend, 1u);
+    EXPECT_EQ(c.rewinds, 2u);
+    EXPECT_EQ(c.timeouts, 0u);
+    EXPECT_EQ(c.retransmitted, 7u);
+    EXPECT_EQ(c.duplicated, 0u);
+}
+
+TEST_F(PsnSpaceTest, SelectiveResendsAreNoSecondLoss) {
+    data({0, 1, 3, 5, 6});
+    space_.on_nak(Psn{2});
+    data({2, 4, 7});
+    EXPECT_EQ(counts().lost_first_pass, 2u);
+    EXPECT_EQ(counts().lost_in_resend, 0u);
+    EXPECT_EQ(counts().reordered, 0u);
+    EXPECT_EQ(counts().missing_at_end, 0u);
+}
+
+TEST_F(PsnSpaceTest, OneFrameAgainIsACopyAtOnceAndATimeoutAfterSilence) {
+    data({0, 1, 1});
+    EXPECT_EQ(counts().duplicated, 1u);
+    now_ns_ += 16'000'000;
+    data({1});
+    EXPECT_EQ(counts().duplicated, 1u);
+    EXPECT_EQ(counts().retransmitted, 1u);
+    EXPECT_EQ(counts().timeouts, 1u);
+}
+
+TEST_F(PsnSpaceTest, LateFramesBehindANakAreNoRewindIfOneFollows) {  // rc-reorder
+    data({0, 1, 5});
+    space_.on_nak(Psn{2});
+    data({2, 3, 4, 2, 3, 4, 5});
+    EXPECT_EQ(counts().reordered, 3u);
+    EXPECT_EQ(counts().retransmitted, 4u);
+    EXPECT_EQ(counts().rewinds, 1u);
+    EXPECT_EQ(counts().lost_first_pass, 0u);
+}
+
+TEST_F(PsnSpaceTest, ASessionBeginsWhereItWasAgreed) {
+    data({100, 101});
+    space_.on_data({.psn = Psn{9002}, .session = Psn{9000}, .when_ns = tick()});
+    EXPECT_EQ(counts().restarts, 1u);
+    EXPECT_EQ(counts().lost_first_pass, 2u);
+}
+
+TEST_F(PsnSpaceTest, AnAnswerTellsHowFarAReadReaches) {
+    space_.on_data({.psn = Psn{10}, .span_most = 32, .when_ns = tick()});
+    space_.on_answer(Psn{14});
+    EXPECT_EQ(space_.next(), Psn{15});
+    data({12});  // asked again from the middle
+    EXPECT_EQ(counts().received_again, 1u);
+}
+
+TEST_F(PsnSpaceTest, NamesWhatWasNeverSeen) {
+    data({0, 2, 4});
+    space_.on_ack(Psn{2});
+    const std::vector<PsnRange> wanted{{Psn{1}, 1, PsnRange::Fate::kCaptureGap},
+                                       {Psn{3}, 1, PsnRange::Fate::kMissing}};
+    EXPECT_EQ(space_.never_seen(), wanted);
+}
+
+TEST_F(PsnSpaceTest, OneLostInTenMillionIsOne) {  // E10
+    for (std::uint32_t psn = 0; psn < 10'000'000; ++psn) {
+        if (psn != 7'654'321) space_.on_data({.psn = Psn{psn}, .when_ns = psn});
+    }
+    EXPECT_EQ(counts().lost_first_pass, 1u);
+    EXPECT_EQ(counts().unique, 9'999'999u);
+}
+
 }  // namespace
 }  // namespace rocegen
