@@ -20,6 +20,17 @@ Distribution summarize(const Histogram& histogram) {
 
 namespace {
 
+/// Enough points to draw it by.
+std::vector<CdfPoint> shape_of(const Histogram& histogram) {
+    constexpr std::uint32_t kPoints = 400;
+    std::vector<CdfPoint> points;
+    for (const auto& [value, up_to] : histogram.cumulative(kPoints)) {
+        const auto million = static_cast<unsigned __int128>(up_to) * 1'000'000;
+        points.push_back({value, std::uint32_t(million / histogram.count())});
+    }
+    return points;
+}
+
 /// L2 bytes with FCS of frames whose sum without FCS is known. Frames under the minimum are padded by
 /// the MAC: a stream's frames are all shorter or none is.
 std::uint64_t l2_sum(std::uint64_t frames, std::uint64_t frame_bytes) {
@@ -247,6 +258,10 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
                                     Verdict::kArp, Verdict::kNeighbor, Verdict::kLldp}) {
             port.other_rx += frames(other);
         }
+        const RxSeries& series = a.analyzer->series();
+        for (unsigned p = 0; p < 8; ++p) {
+            port.xoff_series[p].merge(series.xoff[p].result(series.config, end));
+        }
         port.foreign_rx += totals.foreign.read();
         for (std::size_t r = 0; r < kMalformedCount; ++r) {
             if (a.analyzer->malformed()[r] > 0) reasons[{a.port, r}] += a.analyzer->malformed()[r];
@@ -379,10 +394,21 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
         for (const AnalyzerOf& a : analyzers) messages.merge(a.analyzer->message_times()[f]);
         flow.message_ns = summarize(messages);
         flow.completion_ns = summarize(completions[f]);
+        flow.latency_cdf = shape_of(delays);
+        for (const AnalyzerOf& a : analyzers) {
+            const RxSeries& series = a.analyzer->series();
+            if (f >= series.flows.size()) continue;
+            flow.rx_series.merge(series.flows[f].bytes.result(series.config, end));
+            flow.ce_series.merge(series.flows[f].ce.result(series.config, end));
+        }
         if (delays.count() > 0) flow.avg_latency_ns = delays.mean();
         finish_flow(plan, flow, transmitters);
     }
     add_ports(plan, result, transmitters, analyzers, end);
+    for (const AnalyzerOf& a : analyzers) {
+        const RxSeries& series = a.analyzer->series();
+        result.cnp_series.merge(series.cnp.result(series.config, end));
+    }
     Histogram lateness;
     const Histogram* merged = nullptr;
     for (const TransmitterOf& t : transmitters) {

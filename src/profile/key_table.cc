@@ -44,6 +44,8 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "hosts", K::kMap, "required", 0, 0, "", "Groups of emulated end hosts by name."},
     {P, "hosts.<name>", K::kMap, "required", 0, 0, "", "One group; `{}` is one host."},
     {P, "hosts.<name>.count", K::kCount, "1", 1, 65536, "", "Hosts in the group."},
+    {P, "hosts.<name>.prefix", K::kPrefix, "the port's, else the testbed's", 0, 0, "",
+     "Addresses of the group's hosts, from the first usable one on."},
     {P, "flows", K::kList, "required", 0, 0, "", "What is sent; at least one flow."},
     {P, "flows[]", K::kMap, "required", 0, 0, "", "One flow."},
     {P, "flows[].name", K::kName, "flow and its index", 0, 0, "",

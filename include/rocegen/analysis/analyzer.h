@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rocegen/analysis/result.h"
+#include "rocegen/analysis/rx_series.h"
 #include "rocegen/analysis/sequence.h"
 #include "rocegen/base/histogram.h"
 #include "rocegen/traffic/plan.h"
@@ -68,6 +69,7 @@ public:
     std::span<const Histogram> delays() const noexcept { return delay_ns_; }
     /// Message completion time by flow, ns.
     std::span<const Histogram> message_times() const noexcept { return message_ns_; }
+    const RxSeries& series() const noexcept { return series_; }
     std::span<const std::uint64_t> malformed() const noexcept { return malformed_; }
 
 private:
@@ -89,6 +91,7 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> by_source_qp_;  ///< Likewise.
     std::vector<Histogram> message_ns_;
     std::array<std::uint64_t, kMalformedCount> malformed_{};
+    RxSeries series_;
     Totals totals_;
 };
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rocegen/base/series.h"
 #include "rocegen/base/units.h"
 #include "rocegen/traffic/plan.h"
 
@@ -23,6 +24,12 @@ struct Distribution {
     std::uint64_t count = 0;
     std::uint64_t min = 0, p50 = 0, p90 = 0, p99 = 0, p999 = 0, max = 0;
     double mean = 0;
+};
+
+/// A distribution's shape: at most so many of the values (per million) are at most `ns`; both grow.
+struct CdfPoint {
+    std::uint64_t ns = 0;
+    std::uint32_t per_million = 0;
 };
 
 /// RoCEv2 packets that came back to the senders, of a stream or a flow.
@@ -101,6 +108,9 @@ struct FlowResult : Traffic {
     /// Of streams with a limit that came whole: from the first departure to the last arrival.
     Distribution completion_ns;
     std::optional<double> jain;  ///< Fairness over the streams' payload received.
+    std::vector<CdfPoint> latency_cdf;
+    AmountResult rx_series,
+        ce_series;  ///< L2 bytes and CE marks received. Empty: none, or not kept.
     double goodput_bits_per_sec = 0;
 };
 
@@ -117,7 +127,8 @@ struct PortResult {
     std::optional<std::uint64_t> tx_errors, rx_missed, rx_no_buffer, rx_errors;
     std::uint64_t pfc_rx = 0, global_pause_rx = 0, malformed_rx = 0, foreign_rx = 0, other_rx = 0;
     std::vector<std::pair<std::string, std::uint64_t>> malformed_reasons;
-    std::array<Picoseconds, 8> paused{};  ///< Time each priority's schedule stood still.
+    std::array<Picoseconds, 8> paused{};      ///< Time each priority's schedule stood still.
+    std::array<AmountResult, 8> xoff_series;  ///< PFC frames received that pause the priority.
 };
 
 /// The generator judges itself.
@@ -169,6 +180,7 @@ struct Result {
     std::vector<StreamResult> streams;
     std::vector<PortResult> ports;
     std::vector<HostGroupResult> hosts;
+    AmountResult cnp_series;             ///< CNPs received.
     std::optional<FabricTotals> fabric;  ///< Empty: the wires were real.
     std::vector<ExpectationResult> expectations;
     std::vector<std::string> notes;  ///< What limits the numbers, in sentences.

@@ -31,7 +31,8 @@ struct TrafficClass {
 /// A group of emulated end hosts that are alike.
 struct HostGroup {
     std::string name;
-    std::uint32_t count = 1;  ///< 1..65536.
+    std::uint32_t count = 1;         ///< 1..65536.
+    std::optional<IpPrefix> prefix;  ///< Default: the port's, else the testbed's.
     Places places;
 };
 
