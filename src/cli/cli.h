@@ -24,6 +24,7 @@ struct Loaded {
     Profile profile;
     Testbed testbed;
     Plan plan;
+    std::vector<FlowBehaviour> behaviours;   ///< Of the plan's flows.
     std::string profile_text, testbed_text;  ///< As the files have them.
     std::string warnings;                    ///< Lines for stderr.
 };
@@ -39,6 +40,7 @@ Loaded load(const LoadArguments& arguments);
 void add_load_options(CLI::App& command, LoadArguments& arguments);
 
 struct RunArguments : LoadArguments {
+    std::string capture;  ///< A pcapng to write; empty: none.
     std::string out;
     bool json = false;
     std::vector<std::string> command_line;

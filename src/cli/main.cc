@@ -17,6 +17,9 @@ int main(int argc, char** argv) {
     rocegen::cli::add_load_options(run, run_arguments);
     run.add_option("--out", run_arguments.out,
                    "Directory for report.json, report.txt and meta.json; made if missing");
+    run.add_option("--capture", run_arguments.capture,
+                   "pcapng of every frame that the NICs send and receive (emulated testbeds); "
+                   "capture.on of the profile chooses the hosts");
     run.add_flag("--json", run_arguments.json, "Print report.json alone on stdout");
 
     rocegen::cli::LoadArguments check_arguments;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/cli.h"
+#include "cli/run_capture.h"
 #include "rocegen/dpdk/live.h"
 #include "rocegen/fabric/fabric.h"
 #include "rocegen/report/expect.h"
@@ -21,15 +22,19 @@ namespace {
 std::atomic<bool> stop_requested{false};  // a signal handler can reach nothing else
 
 /// What the switches saw goes to `seen`.
-Result run_emulated(const Loaded& loaded, std::optional<FabricResult>& seen) {
+Result run_emulated(const Loaded& loaded, const std::string& capture_file,
+                    std::optional<FabricResult>& seen) {
     struct sigaction action {};
     action.sa_handler = [](int) { stop_requested.store(true, std::memory_order_relaxed); };
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     FabricConfig config = loaded.testbed.fabric;
     config.seed = loaded.plan.seed;
-    Fabric fabric{loaded.plan, config};
+    Fabric fabric{loaded.plan, config, loaded.behaviours};
+    std::optional<RunCapture> capture;
+    if (!capture_file.empty()) capture.emplace(capture_file, loaded, fabric);
     Result result = fabric.run(stop_requested);
+    if (capture) capture->close();
     if (loaded.testbed.has_switches()) {
         seen = fabric.fabric_result();
         result.fabric = totals(*seen);
@@ -82,6 +87,12 @@ ExitStatus run(const RunArguments& arguments) {
     Meta meta = collect_meta();
     meta.command_line = arguments.command_line;
     const bool live = loaded.testbed.kind == Testbed::Kind::kDpdk;
+    if (live && !arguments.capture.empty()) {
+        throw Failure(
+            ExitStatus::kBadInput,
+            "--capture: writes what emulated NICs send and receive; on real ports capture "
+            "with tcpdump, or choose a testbed of kind emulated");
+    }
     if (live) {
         loaded.plan.run = live_run_number();
         meta.dpdk_version = dpdk_version();
@@ -89,7 +100,7 @@ ExitStatus run(const RunArguments& arguments) {
     meta.tag_run = loaded.plan.run;
 
     std::optional<FabricResult> seen;
-    Result result = live ? run_on_ports(loaded) : run_emulated(loaded, seen);
+    Result result = live ? run_on_ports(loaded) : run_emulated(loaded, arguments.capture, seen);
     const FabricResult* fabric = seen ? &*seen : nullptr;
     result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();

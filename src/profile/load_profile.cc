@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
+#include "profile/read_behaviour.h"
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
 #include "profile/read_pattern.h"
@@ -54,6 +56,7 @@ Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& 
     out.shuffled = map.choice("qp_order").value_or(0) == 1;
     read_frames(map, out);
     read_limits(map, out);
+    read_behaviour(map, out);
     if (const auto pattern = map.node("pattern")) {
         read_pattern(context, *pattern, map.path_of("pattern"), out);
     }
@@ -91,6 +94,24 @@ void read_expect(ReadContext& context, const YAML::Node& node, Profile& out) {
     });
 }
 
+void read_capture(ReadContext& context, const YAML::Node& node, Profile& out) {
+    MapReader map{context, node, "capture", "capture"};
+    const auto on = map.node("on");
+    if (!on) return;
+    each_item(context, *on, "capture.on", [&](const YAML::Node& item, const std::string& path) {
+        auto ref = parse_host_ref(item.IsScalar() ? item.Scalar() : "");
+        if (!ref.ok()) return context.error(item, path, shown(item) + ": " + ref.why());
+        const bool known =
+            std::any_of(out.hosts.begin(), out.hosts.end(), [&](const HostGroup& group) {
+                return group.name == ref.value().group &&
+                       (!ref.value().range || ref.value().range->last < group.count);
+            });
+        if (!known)
+            return context.error(item, path, shown(item) + ": the profile has no such hosts");
+        out.capture_on.push_back(ref.value());
+    });
+}
+
 void read_profile(ReadContext& context, const YAML::Node& root, Profile& out) {
     MapReader map{context, root, "", ""};
     map.name("name", out.name);
@@ -114,6 +135,7 @@ void read_profile(ReadContext& context, const YAML::Node& root, Profile& out) {
                    });
     }
     if (const auto flows = map.node("flows")) read_flows(context, *flows, out);
+    if (const auto capture = map.node("capture")) read_capture(context, *capture, out);
     if (const auto expect = map.node("expect")) read_expect(context, *expect, out);
     out.places = map.places();
 }

@@ -50,6 +50,38 @@ Json distribution(const Distribution& d) {
     return json;
 }
 
+Json responses(const Traffic& t) {
+    const ResponsesRx& rx = t.responses;
+    const auto sent = [&t](auto member) {
+        return t.endpoint ? Json((*t.endpoint).*member) : Json(nullptr);
+    };
+    const auto rate = [&t](auto member) {
+        if (!t.endpoint || !((*t.endpoint).*member)) return Json(nullptr);
+        return gbps(double(((*t.endpoint).*member)->bits_per_sec));
+    };
+    Json json;
+    json["cnp_tx"] = sent(&EndpointCounts::cnp_tx);
+    json["cnp_rx"] = rx.cnp;
+    json["ack_tx"] = sent(&EndpointCounts::ack_tx);
+    json["ack_rx"] = rx.ack;
+    json["nak_tx"] = sent(&EndpointCounts::nak_tx);
+    json["nak_rx"] = rx.naks();
+    json["nak_rx_by_code"] = {{"sequence", rx.nak_sequence},
+                              {"invalid_request", rx.nak_invalid_request},
+                              {"remote_access", rx.nak_remote_access},
+                              {"remote_operation", rx.nak_remote_operation},
+                              {"other", rx.nak_other}};
+    json["rnr_tx"] = sent(&EndpointCounts::rnr_tx);
+    json["rnr_rx"] = rx.rnr;
+    json["read_response_rx"] = rx.read_frames;
+    json["data_frames_retransmitted"] = sent(&EndpointCounts::retransmitted);
+    json["timeouts"] = sent(&EndpointCounts::timeouts);
+    json["qp_errors"] = sent(&EndpointCounts::in_error);
+    json["dcqcn_rate_min_gbps"] = rate(&EndpointCounts::rate_least);
+    json["dcqcn_rate_last_gbps"] = rate(&EndpointCounts::rate_last);
+    return json;
+}
+
 Json losses(const Traffic::Losses& l) {
     return {{"lost", l.lost},
             {"reordered", l.reordered},
@@ -85,6 +117,7 @@ void add_traffic(Json& json, const Traffic& t) {
     json["max_latency_ns"] = known(t.max_latency_ns);
     json["first_timestamp_ns"] = time_ns(t.first_timestamp);
     json["last_timestamp_ns"] = time_ns(t.last_timestamp);
+    json.update(responses(t));
 }
 
 Json flow_row(const FlowResult& flow, const Plan& plan) {
@@ -106,6 +139,9 @@ Json flow_row(const FlowResult& flow, const Plan& plan) {
     json["burst_skew_planned_ns"] = distribution(flow.burst_skew_planned_ns);
     json["burst_skew_departure_ns"] = distribution(flow.burst_skew_departure_ns);
     json["burst_skew_arrival_ns"] = distribution(flow.burst_skew_arrival_ns);
+    json["message_completion_time_ns"] = distribution(flow.message_ns);
+    json["flow_completion_time_ns"] = distribution(flow.completion_ns);
+    json["jain"] = known(flow.jain);
     return json;
 }
 
@@ -177,6 +213,23 @@ Json port_row(const PortResult& port) {
     return json;
 }
 
+Json host_row(const HostGroupResult& group) {
+    Json json;
+    json["name"] = group.name;
+    json["data_frames_tx"] = group.data_frames_tx;
+    json["data_frames_rx"] = group.data_frames_rx;
+    json["rx_bytes_l2"] = group.rx_bytes;
+    json["ecn_ce_rx"] = group.ecn_ce_rx;
+    json["ect_rx"] = group.ect_rx;
+    json["ecn_ce_share"] = known(ecn_ce_share(group));
+    json["cnp_tx"] = group.endpoint ? Json(group.endpoint->cnp_tx) : Json(nullptr);
+    json["cnp_rx"] = group.responses.cnp;
+    json["ack_rx"] = group.responses.ack;
+    json["nak_rx"] = group.responses.naks();
+    json["rnr_rx"] = group.responses.rnr;
+    return json;
+}
+
 Json generator(const GeneratorResult& g) {
     Json json;
     json["on_plan"] = g.on_plan;
@@ -236,6 +289,8 @@ Json report_document(const Result& result, const Plan& plan, const Evidence& evi
     for (const auto& e : result.expectations) json["expectations"].push_back(expectation(e));
     json["flows"] = Json::array();
     for (const auto& flow : result.flows) json["flows"].push_back(flow_row(flow, plan));
+    json["hosts"] = Json::array();
+    for (const auto& group : result.hosts) json["hosts"].push_back(host_row(group));
     json["ports"] = Json::array();
     for (const auto& port : result.ports) json["ports"].push_back(port_row(port));
     json["generator"] = generator(result.generator);

@@ -412,7 +412,7 @@ Transmitter::Run Transmitter::run_patterned(Source& source, Picoseconds now, Pic
         const Shape shape = segment.shape;
         if (source.sizes) {
             source.cuts[std::size_t(shape)] = cut_of(source, segment);
-            ++source.shapes_sent[index - source.first_stream][std::size_t(shape)];
+            if (!again) ++source.shapes_sent[index - source.first_stream][std::size_t(shape)];
         }
         const Cut& cut = source.cuts[std::size_t(shape)];
         const std::uint64_t still_left =

@@ -32,6 +32,30 @@ struct CdfPoint {
     std::uint32_t per_million = 0;
 };
 
+/// RoCEv2 packets that came back to the senders, of a stream or a flow.
+struct ResponsesRx {
+    std::uint64_t cnp = 0, ack = 0;  ///< ACKs, atomic ones too.
+    std::uint64_t nak_sequence = 0, nak_invalid_request = 0, nak_remote_access = 0,
+                  nak_remote_operation = 0, nak_other = 0;  ///< By code.
+    std::uint64_t rnr = 0;
+    std::uint64_t read_frames = 0, read_payload_bytes = 0;  ///< READ responses.
+
+    std::uint64_t naks() const {
+        return nak_sequence + nak_invalid_request + nak_remote_access + nak_remote_operation +
+               nak_other;
+    }
+    ResponsesRx& operator+=(const ResponsesRx& more);
+};
+
+/// What endpoints did for a stream or a flow.
+struct EndpointCounts {
+    std::uint64_t cnp_tx = 0, ack_tx = 0, nak_tx = 0, rnr_tx = 0;  ///< By the receivers.
+    std::uint64_t retransmitted = 0, timeouts = 0;                 ///< By the senders.
+    std::uint64_t in_error = 0;                                    ///< Queue pairs that gave up.
+    /// DCQCN: at the end, of a flow the mean of its streams; and the least that any ever had.
+    std::optional<BitRate> rate_last, rate_least;
+};
+
 /// What both a stream and a flow count.
 struct Traffic {
     std::uint64_t data_frames_tx = 0, data_frames_rx = 0;
@@ -50,6 +74,8 @@ struct Traffic {
     std::optional<std::uint64_t> min_latency_ns, max_latency_ns;
     std::optional<double> avg_latency_ns;
     std::optional<Picoseconds> first_timestamp, last_timestamp;  ///< Of reception.
+    ResponsesRx responses;
+    std::optional<EndpointCounts> endpoint;  ///< Empty: none took part.
 
     /// By tag where there is one, else by PSN, else what was sent less what arrived.
     Losses losses() const {
@@ -77,12 +103,22 @@ struct FlowResult : Traffic {
     Rates tx, rx;
     std::optional<double> rate_error;  ///< (achieved - wanted) / wanted, of L1.
     Distribution latency_ns;
+    /// From the departure of a message's first packet to the arrival of its last, all there.
+    Distribution message_ns;
+    /// Of streams with a limit that came whole: from the first departure to the last arrival.
+    Distribution completion_ns;
+    std::optional<double> jain;  ///< Fairness over the streams' payload received.
     std::vector<CdfPoint> latency_cdf;
     AmountResult rx_series,
         ce_series;  ///< L2 bytes and CE marks received. Empty: none, or not kept.
     double goodput_bits_per_sec = 0;
     /// Of bursts in step: from the first source's start to the last one's, a value a burst.
     Distribution burst_skew_planned_ns, burst_skew_departure_ns, burst_skew_arrival_ns;
+};
+
+/// What the hosts of one group sent, and what they received, over all flows.
+struct HostGroupResult : Traffic {
+    std::string name;
 };
 
 /// What one port says of itself. Empty: its driver does not count that.
@@ -145,6 +181,7 @@ struct Result {
     std::vector<FlowResult> flows;
     std::vector<StreamResult> streams;
     std::vector<PortResult> ports;
+    std::vector<HostGroupResult> hosts;
     AmountResult cnp_series;             ///< CNPs received.
     std::optional<FabricTotals> fabric;  ///< Empty: the wires were real.
     std::vector<ExpectationResult> expectations;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rocegen/base/units.h"
+#include "rocegen/endpoint/flow_behaviour.h"
 #include "rocegen/profile/expectation.h"
 #include "rocegen/profile/flow_frames.h"
 #include "rocegen/profile/places.h"
@@ -61,9 +62,11 @@ struct Flow : FlowFrames {
     MessageSizes sizes;                 ///< Not empty: in the place of message_bytes.
     /// Of the whole flow, at most one of them; 0: no limit.
     std::uint64_t packets = 0, messages = 0, bytes = 0;
-    Picoseconds duration = kNever;  ///< From `start` on.
-    Picoseconds start{};            ///< Since the run's start, 0..1000 h.
-    bool shuffled = false;          ///< QPs in a random, fixed order.
+    Picoseconds duration = kNever;          ///< From `start` on.
+    Picoseconds start{};                    ///< Since the run's start, 0..1000 h.
+    bool shuffled = false;                  ///< QPs in a random, fixed order.
+    FlowBehaviour behaviour = open_loop();  ///< Without marks: those are behaviours_of()'s.
+    std::string ack_class, cnp_class;       ///< Empty: the flow's class; DSCP 48, priority 6.
     Places places;
     Places pattern_places;
 };
@@ -77,6 +80,7 @@ struct Profile {
     std::vector<TrafficClass> classes;                  ///< In the file's order, as all below.
     std::vector<HostGroup> hosts;
     std::vector<Flow> flows;
+    std::vector<HostRef> capture_on;  ///< Hosts whose NICs --capture watches; empty: all.
     std::vector<Expectation> expect;
     Places places;
 };
