@@ -43,6 +43,8 @@ struct RunArguments : LoadArguments {
     std::string capture;  ///< A pcapng to write; empty: none.
     std::string out;
     bool json = false;
+    bool force = false;  ///< Takes interfaces that the machine itself uses.
+    std::string capture_limit = "1GiB";
     std::vector<std::string> command_line;
 };
 ExitStatus run(const RunArguments& arguments);
@@ -67,6 +69,9 @@ struct AnalyzeArguments {
     std::uint64_t skip_first = 0;         ///< Records.
     bool timeline = false;                ///< As text too; JSON has it always.
 };
+/// What this machine has to send with.
+ExitStatus ports(bool json);
+
 ExitStatus analyze(const AnalyzeArguments& arguments);
 
 struct DiffArguments {
