@@ -194,11 +194,12 @@ void Checks::check_time(const Checked& c) {
                                                        : "bytes";
     diagnostics_.warning(
         c.flow.places.of(key),
-        fmt::format("{}: needs about {:.3g} s, and phases.measure{} leaves {}: only about {:.0f} % "
-                    "of them will be sent",
-                    c.flow.places.path_of(key), double(last / 1e12L),
-                    c.plan.duration == kNever ? "" : " with duration", to_text(c.plan.active),
-                    double(room / last * 100)));
+        fmt::format(
+            "{}: {}: needs about {:.3g} s, and phases.measure{} leaves {}: only about {:.0f} % "
+            "of them will be sent",
+            c.flow.places.path_of(key), c.plan.packets + c.plan.messages + c.plan.bytes,
+            double(last / 1e12L), c.plan.duration == kNever ? "" : " with duration",
+            to_text(c.plan.active), double(room / last * 100)));
 }
 
 void Checks::check_load(std::uint32_t port) {

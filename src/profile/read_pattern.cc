@@ -77,7 +77,9 @@ void read_pattern(ReadContext& context, const YAML::Node& node, const std::strin
     map.time("on", out.on);
     map.time("off", out.off);
     out.exponential = map.choice("spans").value_or(0) == 1;
-    if (map.given("from")) map.rate("from", flow.ramp_from.emplace());
+    RateSpec from;
+    map.rate("from", from);
+    if (map.given("from")) flow.ramp_from = from;
     map.time("over", out.over);
     std::string file;
     map.text("file", file);
