@@ -43,6 +43,8 @@ struct RunArguments : LoadArguments {
     std::string capture;  ///< A pcapng to write; empty: none.
     std::string out;
     bool json = false;
+    bool force = false;  ///< Takes interfaces that the machine itself uses.
+    std::string capture_limit = "1GiB";
     std::vector<std::string> command_line;
 };
 ExitStatus run(const RunArguments& arguments);
@@ -69,6 +71,9 @@ struct AnalyzeArguments {
     std::string out;                      ///< A folder for the report; empty: none.
     std::vector<std::string> command_line;
 };
+/// What this machine has to send with.
+ExitStatus ports(bool json);
+
 ExitStatus analyze(const AnalyzeArguments& arguments);
 
 struct DiffArguments {

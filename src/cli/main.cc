@@ -17,9 +17,14 @@ int main(int argc, char** argv) {
     rocegen::cli::add_load_options(run, run_arguments);
     run.add_option("--out", run_arguments.out,
                    "Directory for report.json, report.txt and meta.json; made if missing");
-    run.add_option("--capture", run_arguments.capture,
-                   "pcapng of every frame that the NICs send and receive (emulated testbeds); "
-                   "capture.on of the profile chooses the hosts");
+    run.add_option(
+        "--capture", run_arguments.capture,
+        "pcapng of every frame sent and received; on an emulated testbed capture.on of the "
+        "profile chooses the hosts");
+    run.add_option("--capture-limit", run_arguments.capture_limit,
+                   "Size at which a live run's capture file ends, like 1GiB (the default)");
+    run.add_flag("--force", run_arguments.force,
+                 "Send on interfaces with an address or the default route, too");
     run.add_flag("--json", run_arguments.json, "Print report.json alone on stdout");
 
     rocegen::cli::LoadArguments check_arguments;
@@ -76,6 +81,11 @@ int main(int argc, char** argv) {
         "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
         "frames.");
 
+    bool ports_json = false;
+    CLI::App& ports = *app.add_subcommand(
+        "ports", "Say what this machine has to send with, and what each port can do");
+    ports.add_flag("--json", ports_json, "Print it as JSON");
+
     rocegen::cli::DiffArguments diff_arguments;
     CLI::App& diff = *app.add_subcommand(
         "diff",
@@ -102,6 +112,7 @@ int main(int argc, char** argv) {
     try {
         if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
+        if (ports) return int(rocegen::cli::ports(ports_json));
         if (craft) return int(rocegen::cli::craft(craft_arguments));
         return int(run ? rocegen::cli::run(run_arguments) : rocegen::cli::check(check_arguments));
     } catch (const rocegen::Failure& failure) {

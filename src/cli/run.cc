@@ -62,10 +62,28 @@ std::string line_of(const LiveProgress& p) {
                           .lost = std::nullopt});
 }
 
-Result run_on_ports(const Loaded& loaded) {
+std::uint64_t capture_limit(const RunArguments& arguments) {
+    const auto limit = parse_bytes(arguments.capture_limit);
+    if (limit.ok() && limit.value() > 0) return limit.value();
+    throw Failure(ExitStatus::kBadInput,
+                  fmt::format("--capture-limit: {} {}", arguments.capture_limit,
+                              limit.ok() ? "is too small" : limit.why()));
+}
+
+Result run_on_ports(const Loaded& loaded, const RunArguments& arguments) {
     LiveConfig config;
+    config.force = arguments.force;
+    config.capture.path = arguments.capture;
+    config.capture.limit_bytes = capture_limit(arguments);
     for (const TestbedPort& port : loaded.testbed.ports) {
-        config.ports.push_back({port.name, port.device, port.link_rate, port.mtu});
+        LivePortConfig& live = config.ports.emplace_back(
+            LivePortConfig{port.name, port.device, port.link_rate, port.mtu, port.driver});
+        std::size_t tags = 0;
+        if (port.outer_vlan) {
+            live.vlans[tags++] = {port.outer_vlan->tpid, port.outer_vlan->vid,
+                                  port.outer_vlan->pcp.value_or(0), false};
+        }
+        if (port.vlan) live.vlans[tags] = {0x8100, *port.vlan, 0, false};
     }
     config.worker_cpus = loaded.testbed.cores.workers;
     config.main_cpu = loaded.testbed.cores.main;
@@ -90,12 +108,6 @@ ExitStatus run(const RunArguments& arguments) {
     Meta meta = collect_meta();
     meta.command_line = arguments.command_line;
     const bool live = loaded.testbed.kind == Testbed::Kind::kDpdk;
-    if (live && !arguments.capture.empty()) {
-        throw Failure(
-            ExitStatus::kBadInput,
-            "--capture: writes what emulated NICs send and receive; on real ports capture "
-            "with tcpdump, or choose a testbed of kind emulated");
-    }
     if (live) {
         loaded.plan.run = live_run_number();
         meta.dpdk_version = dpdk_version();
@@ -103,7 +115,8 @@ ExitStatus run(const RunArguments& arguments) {
     meta.tag_run = loaded.plan.run;
 
     std::optional<FabricResult> seen;
-    Result result = live ? run_on_ports(loaded) : run_emulated(loaded, arguments.capture, seen);
+    Result result =
+        live ? run_on_ports(loaded, arguments) : run_emulated(loaded, arguments.capture, seen);
     const FabricResult* fabric = seen ? &*seen : nullptr;
     result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();
@@ -120,7 +133,8 @@ ExitStatus run(const RunArguments& arguments) {
     }
     if (!arguments.out.empty()) fmt::print(stderr, "report: {}/report.html\n", arguments.out);
     if (result.interrupted) return ExitStatus::kInterrupted;
-    return result.holds() ? ExitStatus::kHolds : ExitStatus::kExpectationFailed;
+    return result.holds() && result.generator.rates_kept ? ExitStatus::kHolds
+                                                         : ExitStatus::kExpectationFailed;
 }
 
 }  // namespace rocegen::cli

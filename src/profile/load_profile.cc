@@ -7,6 +7,7 @@
 #include "profile/read_behaviour.h"
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
+#include "profile/storms.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/profile/load.h"
 
@@ -88,7 +89,12 @@ Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& 
 
 void read_flows(ReadContext& context, const YAML::Node& node, Profile& out) {
     each_item(context, node, "flows", [&](const YAML::Node& item, const std::string& path) {
-        out.flows.push_back(read_flow(context, item, path, out.flows.size()));
+        const std::size_t index = out.flows.size() + out.storms.size();
+        if (is_storm(item)) {
+            out.storms.push_back(read_storm(context, item, path, index));
+        } else {
+            out.flows.push_back(read_flow(context, item, path, index));
+        }
     });
     if (node.IsSequence() && node.size() == 0) {
         context.error(node, "flows", "is empty; at least one flow is needed");

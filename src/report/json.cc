@@ -8,6 +8,7 @@
 
 #include "report/fabric_json.h"
 #include "report/json_document.h"
+#include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/text.h"
 #include "rocegen/wire/opcode.h"
@@ -207,6 +208,23 @@ Json port_row(const PortResult& port) {
     json["other_rx"] = port.other_rx;
     json["schedule_paused_ns"] = Json::array();
     for (const Picoseconds time : port.paused) json["schedule_paused_ns"].push_back(whole_ns(time));
+    json["flooded_rx"] = known(port.flooded_rx);
+    json["gateway_mac"] = known_text(port.gateway_mac);
+    json["link_partner"] = nullptr;
+    if (port.link_partner) {
+        json["link_partner"] = {{"system_name", known_text(port.link_partner->system_name)},
+                                {"chassis", known_text(port.link_partner->chassis)},
+                                {"port", known_text(port.link_partner->port)},
+                                {"pfc_priorities", nullptr}};
+        if (const auto pfc = port.link_partner->pfc_enabled) {
+            Json& list = json["link_partner"]["pfc_priorities"] = Json::array();
+            for (unsigned p = 0; p < 8; ++p) {
+                if (*pfc & 1u << p) list.push_back(p);
+            }
+        }
+    }
+    json["kernel_counters"] = nullptr;
+    for (const auto& [name, value] : port.kernel_counters) json["kernel_counters"][name] = value;
     return json;
 }
 
@@ -290,6 +308,8 @@ Json report_document(const Result& result, const Plan& plan, const Evidence& evi
     for (const auto& group : result.hosts) json["hosts"].push_back(host_row(group));
     json["ports"] = Json::array();
     for (const auto& port : result.ports) json["ports"].push_back(port_row(port));
+    json["storms"] = Json::array();
+    for (const auto& storm : result.storms) json["storms"].push_back(storm_json(storm));
     json["generator"] = generator(result.generator);
     json["fabric"] = fabric ? fabric_json(*fabric) : Json(nullptr);
     json["notes"] = result.notes;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/fabric.h"
+#include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/format.h"
 
@@ -304,6 +305,7 @@ std::string to_text(const Result& result, const Plan& plan, const FabricResult* 
     text += expectations(result);
     text += flow_frames(result, plan) + flow_rates(result, plan) + flow_replies(result, plan);
     text += streams(result, plan) + ports(result);
+    text += storms_text(result);
     if (fabric) text += fabric_text(*fabric);
     text += generator(result.generator);
     return text + notes(result, plan);

@@ -114,6 +114,12 @@ struct FlowResult : Traffic {
     double goodput_bits_per_sec = 0;
 };
 
+/// What a port's link partner says of itself by LLDP.
+struct LinkPartner {
+    std::string system_name, chassis, port;
+    std::optional<std::uint8_t> pfc_enabled;  ///< By DCBX; a bit a priority.
+};
+
 /// What the hosts of one group sent, and what they received, over all flows.
 struct HostGroupResult : Traffic {
     std::string name;
@@ -129,6 +135,12 @@ struct PortResult {
     std::vector<std::pair<std::string, std::uint64_t>> malformed_reasons;
     std::array<Picoseconds, 8> paused{};      ///< Time each priority's schedule stood still.
     std::array<AmountResult, 8> xoff_series;  ///< PFC frames received that pause the priority.
+    std::optional<LinkPartner> link_partner;  ///< Empty: none was heard.
+    std::string gateway_mac;                  ///< Found or pinned; empty: none is needed.
+    std::optional<std::uint64_t>
+        flooded_rx;  ///< Of streams to another port; empty: not looked for.
+    /// What the kernel counted during the run, by name; empty: nothing was readable.
+    std::vector<std::pair<std::string, std::uint64_t>> kernel_counters;
 };
 
 /// The generator judges itself.
@@ -145,6 +157,7 @@ struct GeneratorResult {
     std::optional<double> noise_gaps_per_sec;
     std::optional<std::uint64_t> noise_gap_max_ns;
     bool on_plan = true;
+    bool rates_kept = true;            ///< Each constant rate within 1 %: else the run has failed.
     std::vector<std::string> why_not;  ///< Sentences, when not on plan.
 };
 
@@ -165,6 +178,23 @@ struct FabricTotals {
     std::uint64_t held = 0;  ///< Frames in NICs, switches and on wires at the end.
 };
 
+/// What a pause storm did, and whether it held without a lapse.
+struct StormResult {
+    std::string name, port;
+    std::uint64_t frames = 0, xoff_frames = 0, xon_frames = 0;
+    std::uint16_t quanta = 0;
+    Picoseconds quanta_time{}, refresh{};
+    Picoseconds longest_gap{};  ///< Between XOFFs of one priority that none was meant to end.
+    std::uint64_t lapses = 0;
+    Picoseconds lapsed{}, offered{};
+    std::uint64_t near_limit = 0;  ///< Gaps within 5 us of the quanta: they may be miscounted.
+    std::uint64_t held_up = 0;     ///< Sends that took over 5 us.
+    std::uint64_t pause_rx = 0;    ///< PFC and 802.3x frames that came in on its port: void.
+    std::string confirmed_by;      ///< Who saw as many leave or arrive; empty: nobody.
+    bool holds = false;            ///< It is one that shall hold.
+    bool proven = false;           ///< Held without a lapse, nothing came in, and confirmed.
+};
+
 struct ExpectationResult {
     std::string text;  ///< As the profile has it.
     std::string expected, seen;
@@ -182,8 +212,9 @@ struct Result {
     std::vector<FlowResult> flows;
     std::vector<StreamResult> streams;
     std::vector<PortResult> ports;
+    AmountResult cnp_series;  ///< CNPs received.
+    std::vector<StormResult> storms;
     std::vector<HostGroupResult> hosts;
-    AmountResult cnp_series;             ///< CNPs received.
     std::optional<FabricTotals> fabric;  ///< Empty: the wires were real.
     std::vector<ExpectationResult> expectations;
     std::vector<std::string> notes;  ///< What limits the numbers, in sentences.

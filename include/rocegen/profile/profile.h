@@ -66,6 +66,14 @@ struct Flow : FlowFrames {
     Places pattern_places;
 };
 
+/// A flow with protocol: pause: MAC control frames to a host's link partner.
+struct Storm {
+    StormPlan
+        plan;      ///< All but its port, source and link_rate; refresh 0: a third of the quanta's.
+    HostRef from;  ///< One host. Required.
+    Places places;
+};
+
 struct Profile {
     std::string name;         ///< Default: the file's, without its ending.
     std::string description;  ///< Default: empty.
@@ -75,6 +83,7 @@ struct Profile {
     std::vector<TrafficClass> classes;                  ///< In the file's order, as all below.
     std::vector<HostGroup> hosts;
     std::vector<Flow> flows;
+    std::vector<Storm> storms;        ///< Flows with protocol: pause.
     std::vector<HostRef> capture_on;  ///< Hosts whose NICs --capture watches; empty: all.
     std::vector<Expectation> expect;
     Places places;
