@@ -92,6 +92,7 @@ private:
     std::vector<Histogram> message_ns_;
     std::array<std::uint64_t, kMalformedCount> malformed_{};
     RxSeries series_;
+    std::vector<bool> sends_cnps_;  ///< By flow.
     Totals totals_;
 };
 
