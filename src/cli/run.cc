@@ -28,7 +28,10 @@ Result run_emulated(const Loaded& loaded, const std::string& capture_file,
     action.sa_handler = [](int) { stop_requested.store(true, std::memory_order_relaxed); };
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
-    FabricConfig config = loaded.testbed.fabric;
+    Diagnostics known;  // build_plan() has said what there is to say
+    FabricConfig config = loaded.testbed.has_switches()
+                              ? resolve_fabric(loaded.testbed, loaded.plan, known)
+                              : loaded.testbed.fabric;
     config.seed = loaded.plan.seed;
     Fabric fabric{loaded.plan, config, loaded.behaviours};
     std::optional<RunCapture> capture;

@@ -444,6 +444,7 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
         Histogram messages;
         for (const AnalyzerOf& a : analyzers) messages.merge(a.analyzer->message_times()[f]);
         flow.message_ns = summarize(messages);
+        flow.message_cdf = shape_of(messages);
         flow.completion_ns = summarize(completions[f]);
         flow.latency_cdf = shape_of(delays);
         for (const AnalyzerOf& a : analyzers) {

@@ -463,14 +463,7 @@ void PlanBuilder::add_ports() {
                                .gateway = {},
                                .gateway_mac = {}});
     }
-    const auto refuse_all = [&](std::string_view key, const std::vector<std::string>& sentences) {
-        for (const std::string& what : sentences) {
-            diagnostics_.error(testbed_.places.of(key), fmt::format("{}: {}", key, what));
-        }
-        return !sentences.empty();
-    };
-    if (refuse_all("topology", problems(fabric, plan_.ports.size()))) return;
-    refuse_all("switch", problems(fabric, build_graph(fabric, plan_)));
+    resolve_fabric(testbed_, plan_, diagnostics_);
 }
 
 void PlanBuilder::set_mean_rates() {

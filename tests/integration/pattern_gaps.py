@@ -138,6 +138,6 @@ with Folder() as folder:
     microburst(folder)
     on_off_and_ramp(folder)
     sizes(folder)
-    for name in ("microburst", "storage", "patterns"):
+    for name in ("random-bursts", "storage", "patterns"):
         report = run_json(f"{SOURCE}/profiles/{name}.yaml", "--testbed", EMULATED)
         print(f"{name}: " + ", ".join(f"{f['flow_name']} {f['data_frames_tx']} frames" for f in report["flows"]))

@@ -95,6 +95,7 @@ private:
     std::array<std::uint64_t, kMalformedCount> malformed_{};
     BurstArrivals burst_arrivals_;
     RxSeries series_;
+    std::vector<bool> sends_cnps_;  ///< By flow.
     Totals totals_;
 };
 
