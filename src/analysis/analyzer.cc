@@ -85,6 +85,7 @@ Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
       streams_(plan.streams.size()),
       delay_ns_(plan.flows.size()),
       message_ns_(plan.flows.size()),
+      burst_arrivals_(plan),
       series_(plan.flows.size()) {
     for (const FlowPlan& flow : plan.flows) {
         bool cnps = false;
@@ -209,6 +210,7 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     const Arrival psn_arrival = arrival;
     if (packet.tagged) {
         arrival = rx.by_tag.on(packet.tag.sequence);
+        burst_arrivals_.on_data(plan_.streams[index], packet.tag.sent_ns, packet.when);
         const std::int64_t delay = whole_ns(packet.when) - std::int64_t(packet.tag.sent_ns);
         const auto delay_ns = std::uint64_t(std::max<std::int64_t>(delay, 0));
         delay_ns_[flow].record(delay_ns);

@@ -112,6 +112,8 @@ struct FlowResult : Traffic {
     AmountResult rx_series,
         ce_series;  ///< L2 bytes and CE marks received. Empty: none, or not kept.
     double goodput_bits_per_sec = 0;
+    /// Of bursts in step: from the first source's start to the last one's, a value a burst.
+    Distribution burst_skew_planned_ns, burst_skew_departure_ns, burst_skew_arrival_ns;
 };
 
 /// What a port's link partner says of itself by LLDP.
