@@ -3,21 +3,16 @@
 #include <algorithm>
 
 #include "cli/cli.h"
+#include "cli/packet_feed.h"
 #include "rocegen/capture/copy.h"
 #include "rocegen/capture/merged_reader.h"
 #include "rocegen/capture/unwrap.h"
+#include "rocegen/report/capture_html.h"
 #include "rocegen/report/capture_report.h"
 #include "rocegen/wire/parse.h"
 
 namespace rocegen::cli {
 namespace {
-
-/// Times of broken writers are kept within what can be subtracted: 1823 to 2116.
-std::int64_t sane_ns(const CaptureTime& time) {
-    constexpr std::int64_t kFar = std::int64_t{1} << 62;
-    if (!time.in_range()) return time.era < 0 ? -kFar : kFar - 1;
-    return std::clamp(time.ns, -kFar, kFar - 1);
-}
 
 void count_tunnels(std::vector<TunnelReport>& tunnels, const Unwrapped& unwrapped) {
     for (const OuterLayer& layer : unwrapped.outer()) {
@@ -56,7 +51,7 @@ CaptureFileReport describe(const CaptureReader& reader) {
 }
 
 void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::uint64_t skip_first,
-              CaptureReport& report) {
+              CaptureReport& report, CaptureSeries* series) {
     Unwrapper unwrapper;
     std::uint64_t frame = 0;  // as Wireshark counts
     CaptureTotals& totals = report.totals;
@@ -95,6 +90,7 @@ void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::u
             report.bursts.on_frame(when_ns, packet.frame_bytes, packet.source_ip,
                                    packet.destination_ip, frame);
         }
+        if (series) series->on_packet(packet, when_ns);
     }
 }
 
@@ -191,11 +187,21 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
     if (!arguments.extract.empty()) {
         extract.emplace(arguments.extract, reader, "extracted by rocegen analyze");
     }
-    read_all(reader, choice, extract ? &*extract : nullptr, arguments.skip_first, report);
+    Meta meta = collect_meta();
+    meta.command_line = arguments.command_line;
+    std::optional<CaptureSeries> series;
+    if (!arguments.out.empty()) series.emplace();
+    read_all(reader, choice, extract ? &*extract : nullptr, arguments.skip_first, report,
+             series ? &*series : nullptr);
     if (extract) extract->close();
     report.finish();
     for (const CaptureReader& file : reader.files()) report.files.push_back(describe(file));
     for (const std::string& warning : report.warnings()) fmt::print(stderr, "{}\n", warning);
+    if (series) {
+        meta.wall_end_utc = utc_now();
+        write_capture_report(arguments.out, report, *series, meta);
+        fmt::print(stderr, "report: {}/report.html\n", arguments.out);
+    }
     if (arguments.json) {
         write_json(report, stdout);
     } else {

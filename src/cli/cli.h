@@ -24,12 +24,13 @@ struct Loaded {
     Profile profile;
     Testbed testbed;
     Plan plan;
+    std::vector<FlowBehaviour> behaviours;   ///< Of the plan's flows.
     std::string profile_text, testbed_text;  ///< As the files have them.
     std::string warnings;                    ///< Lines for stderr.
 };
 struct LoadArguments {
     std::string profile;                  ///< A path, or the name of an installed profile.
-    std::string testbed;                  ///< Likewise; empty: the embedded loopback.
+    std::string testbed;                  ///< Likewise; empty: the embedded emulated one.
     std::optional<std::string> duration;  ///< Replaces the profile's phases.measure.
 };
 /// Throws Failure(kBadInput) whose text is every error found.
@@ -39,8 +40,11 @@ Loaded load(const LoadArguments& arguments);
 void add_load_options(CLI::App& command, LoadArguments& arguments);
 
 struct RunArguments : LoadArguments {
+    std::string capture;  ///< A pcapng to write; empty: none.
     std::string out;
     bool json = false;
+    bool force = false;  ///< Takes interfaces that the machine itself uses.
+    std::string capture_limit = "1GiB";
     std::vector<std::string> command_line;
 };
 ExitStatus run(const RunArguments& arguments);
@@ -64,7 +68,21 @@ struct AnalyzeArguments {
     std::string lossless, lossless_dscp;  ///< Priorities and DSCPs, "3,4"; empty: not said.
     std::uint64_t skip_first = 0;         ///< Records.
     bool timeline = false;                ///< As text too; JSON has it always.
+    std::string out;                      ///< A folder for the report; empty: none.
+    std::vector<std::string> command_line;
 };
+/// What this machine has to send with.
+ExitStatus ports(bool json);
+
 ExitStatus analyze(const AnalyzeArguments& arguments);
+
+struct DiffArguments {
+    std::string before, after;
+    ChoiceArguments choice;
+    bool json = false;
+    bool same_clock = false;       ///< Of both captures' times.
+    std::string window = "100ms";  ///< Longest delay that is looked for.
+};
+ExitStatus diff(const DiffArguments& arguments);
 
 }  // namespace rocegen::cli

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
+#include "rocegen/profile/behaviours.h"
 #include "rocegen/profile/build_plan.h"
 
 namespace rocegen::cli {
@@ -38,7 +39,8 @@ void add_load_options(CLI::App& command, LoadArguments& arguments) {
     command.add_option("profile", arguments.profile, "Profile: what traffic (YAML file or name)")
         ->required();
     command.add_option("--testbed", arguments.testbed,
-                       "Testbed: where it runs (YAML file or name); default: loopback");
+                       "Testbed: where it runs (YAML file or name); default: emulated, one "
+                       "switch in virtual time");
     command.add_option("--duration", arguments.duration,
                        "Replaces the profile's phases.measure, like 10s");
 }
@@ -51,7 +53,7 @@ Loaded load(const LoadArguments& arguments) {
     std::optional<Testbed> testbed;
     if (arguments.testbed.empty()) {
         loaded.testbed_text = default_testbed_yaml();
-        testbed = load_testbed_text(loaded.testbed_text, "loopback.yaml", diagnostics);
+        testbed = load_testbed_text(loaded.testbed_text, "emulated.yaml", diagnostics);
     } else {
         const auto testbed_path = find(arguments.testbed, "profiles/testbeds");
         testbed = load_testbed(testbed_path, diagnostics);
@@ -71,6 +73,7 @@ Loaded load(const LoadArguments& arguments) {
     std::optional<Plan> plan;
     if (profile && testbed && !diagnostics.failed()) {
         plan = build_plan(*profile, *testbed, diagnostics);
+        loaded.behaviours = behaviours_of(*profile, *testbed, diagnostics);
     }
     if (diagnostics.failed() || !plan) throw Failure(ExitStatus::kBadInput, diagnostics.text());
     loaded.profile = std::move(*profile);

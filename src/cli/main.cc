@@ -17,6 +17,14 @@ int main(int argc, char** argv) {
     rocegen::cli::add_load_options(run, run_arguments);
     run.add_option("--out", run_arguments.out,
                    "Directory for report.json, report.txt and meta.json; made if missing");
+    run.add_option(
+        "--capture", run_arguments.capture,
+        "pcapng of every frame sent and received; on an emulated testbed capture.on of the "
+        "profile chooses the hosts");
+    run.add_option("--capture-limit", run_arguments.capture_limit,
+                   "Size at which a live run's capture file ends, like 1GiB (the default)");
+    run.add_flag("--force", run_arguments.force,
+                 "Send on interfaces with an address or the default route, too");
     run.add_flag("--json", run_arguments.json, "Print report.json alone on stdout");
 
     rocegen::cli::LoadArguments check_arguments;
@@ -34,6 +42,7 @@ int main(int argc, char** argv) {
         ->required();
 
     rocegen::cli::AnalyzeArguments analyze_arguments;
+    analyze_arguments.command_line.assign(argv, argv + argc);
     CLI::App& analyze = *app.add_subcommand("analyze", "Say what is in captures of RoCE traffic");
     analyze
         .add_option("files", analyze_arguments.files,
@@ -42,6 +51,8 @@ int main(int argc, char** argv) {
         ->required();
     analyze.add_flag("--json", analyze_arguments.json, "Print all of it as JSON on stdout");
     rocegen::cli::add_choice_options(analyze, analyze_arguments.choice);
+    analyze.add_option("--out", analyze_arguments.out,
+                       "Write report.html, report.txt, report.json and series.csv to this folder");
     analyze.add_option("--extract", analyze_arguments.extract,
                        "Write the frames that were chosen to this file (pcapng)");
     analyze.add_option("--link-rate", analyze_arguments.link_rate,
@@ -70,6 +81,28 @@ int main(int argc, char** argv) {
         "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
         "frames.");
 
+    bool ports_json = false;
+    CLI::App& ports = *app.add_subcommand(
+        "ports", "Say what this machine has to send with, and what each port can do");
+    ports.add_flag("--json", ports_json, "Print it as JSON");
+
+    rocegen::cli::DiffArguments diff_arguments;
+    CLI::App& diff = *app.add_subcommand(
+        "diff",
+        "Say what happened to traffic between two captures of it, before and after a switch");
+    diff.add_option("before", diff_arguments.before, "Capture in front of the switch")->required();
+    diff.add_option("after", diff_arguments.after, "Capture behind it")->required();
+    rocegen::cli::add_choice_options(diff, diff_arguments.choice);
+    diff.add_flag("--same-clock", diff_arguments.same_clock,
+                  "Both captures' times are of one clock: delays are absolute");
+    diff.add_option("--window", diff_arguments.window,
+                    "Longest delay that is looked for; memory grows with it")
+        ->capture_default_str();
+    diff.add_flag("--json", diff_arguments.json, "Print all of it as JSON on stdout");
+    diff.footer(
+        "Exit status: 0 compared; 1 a capture is damaged (compared up to the damage) or no frame "
+        "was\nfound again; 2 no captures, or wrong arguments.");
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -77,7 +110,9 @@ int main(int argc, char** argv) {
         return status == 0 ? 0 : int(ExitStatus::kBadInput);
     }
     try {
+        if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
+        if (ports) return int(rocegen::cli::ports(ports_json));
         if (craft) return int(rocegen::cli::craft(craft_arguments));
         return int(run ? rocegen::cli::run(run_arguments) : rocegen::cli::check(check_arguments));
     } catch (const rocegen::Failure& failure) {

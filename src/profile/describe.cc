@@ -167,6 +167,10 @@ void Description::fabric() {
         line("topology {}: {} leaves, {} spines, {} uplinks of a leaf to each spine",
              rail ? "rail" : "leaf-spine", rail ? t.rails : t.leaves, t.spines, t.uplinks);
     }
+    if (t.kind == Kind::kExplicit) {
+        line("topology explicit: {} switches, {} links", t.switches,
+             testbed_.fabric_names.links.size());
+    }
     line("switch: buffer {} in cells of {} B, lossless priority groups: {}",
          bytes_text(s.buffer_bytes), s.cell_bytes, bits_text(testbed_.fabric.qos.lossless_groups));
     if (s.pfc.enabled) {

@@ -54,9 +54,9 @@ constexpr std::array kKeys = std::to_array<Key>({
      "Hosts that send: a group, or `\"senders[0]\"`, `\"senders[0-3]\"`."},
     {P, "flows[].to", K::kHosts, "required", 0, 0, "",
      "Hosts that receive. Every host of `from` sends to every one of `to` but itself."},
-    {P, "flows[].protocol", K::kChoice, "roce", 0, 0, "roce | tcp | udp | raw",
+    {P, "flows[].protocol", K::kChoice, "roce", 0, 0, "roce | tcp | udp | raw | pause",
      "RoCEv2; TCP segments whose sequence numbers advance and that nothing answers; UDP datagrams; "
-     "raw: RoCEv2 with any `opcode`."},
+     "raw: RoCEv2 with any `opcode`; pause: a pause storm, whose keys are `flows[pause]`."},
     {P, "flows[].verb", K::kChoice, "write", 0, 0,
      "write | write-imm | send | send-imm | send-inv | read | read-response | compare-swap | "
      "fetch-add | atomic-ack | ack | nak | rnr | flush | atomic-write | cnp",
@@ -80,6 +80,74 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "flows[].qps", K::kCount, "1", 1, 65536, "", "Queue pairs of each pair of hosts."},
     {P, "flows[].class", K::kName, "none", 0, 0, "",
      "One of `classes`; without it DSCP 0, Not-ECT, priority 0."},
+    {P, "flows[].congestion_control", K::kMapOrWord, "none", 0, 0, "none",
+     "What answers CE marks: nothing, or `dcqcn` with the set that it begins with. Only emulated "
+     "NICs "
+     "obey it."},
+    {P, "flows[].congestion_control.dcqcn", K::kChoice, "required", 0, 0,
+     "paper | nvidia | otg | spirent | hpcc",
+     "The set of parameters that the keys below change. They differ by orders of magnitude."},
+    {P, "flows[].congestion_control.cnp_per", K::kChoice, "qp", 0, 0,
+     "qp | ip-pair | destination-ip | port",
+     "What shares one CNP interval at the receiver: a queue pair, two hosts, the host that is "
+     "slowed, or all that the port receives."},
+    {P, "flows[].congestion_control.cnp_delay_timer", K::kTime, "the set's", 0, kSecond, "",
+     "N: least time between two CNPs of a scope; 0 answers every CE mark."},
+    {P, "flows[].congestion_control.alpha_update_period", K::kTime, "the set's", kUs / 10, kSecond,
+     "", "K: period of alpha's update."},
+    {P, "flows[].congestion_control.rate_reduction_time_period", K::kTime, "the set's", kUs / 10,
+     kSecond, "", "D: how often a NIC looks whether a CNP came; set `paper` cuts at once."},
+    {P, "flows[].congestion_control.rate_increment_time", K::kTime, "the set's", kUs, kSecond, "",
+     "T: period of the rate increase timer."},
+    {P, "flows[].congestion_control.rate_increment_byte_counter", K::kBytes, "the set's", 0,
+     1'000'000'000, "", "B: bytes sent a step of the byte counter; 0: none."},
+    {P, "flows[].congestion_control.rate_increment_threshold", K::kCount, "the set's", 1, 31, "",
+     "F: steps of fast recovery."},
+    {P, "flows[].congestion_control.alpha_g", K::kShare, "the set's", kOne / 4096, kOne, "",
+     "g: weight of the newest period in alpha; a device's 1019 of 1024 is 5/1024 here."},
+    {P, "flows[].congestion_control.initial_alpha", K::kShare, "the set's", 0, kOne, "",
+     "alpha at a flow's first CNP."},
+    {P, "flows[].congestion_control.cut_shift", K::kCount, "the set's", 1, 15, "",
+     "A cut takes alpha / 2^cut_shift of the rate; RPG_GD less 10."},
+    {P, "flows[].congestion_control.maximum_rate_decrement_at_time", K::kShare, "the set's", 1,
+     kOne, "", "No cut takes more of the rate."},
+    {P, "flows[].congestion_control.additive_increment_rate", K::kLineRate, "the set's", 0,
+     2 * kTbps, "", "R_AI: what additive increase adds to the target."},
+    {P, "flows[].congestion_control.hyper_increment_rate", K::kLineRate, "the set's", 0, 2 * kTbps,
+     "", "R_HAI: what hyper increase adds to the target, each step the same."},
+    {P, "flows[].congestion_control.minimum_rate_limit", K::kLineRate, "the set's", 10'000,
+     2 * kTbps, "", "No cut goes below."},
+    {P, "flows[].congestion_control.initial_rate_after_first_cnp", K::kLineRate, "the set's", 0,
+     2 * kTbps, "", "The rate that a flow's first CNP sets; 0: as it is."},
+    {P, "flows[].congestion_control.clamp_target_rate", K::kBool, "the set's", 0, 0, "",
+     "The target becomes the current rate at every cut."},
+    {P, "flows[].congestion_control.clamp_target_after_time_increment", K::kBool, "the set's", 0, 0,
+     "", "And else where the timer had raised the rate, not only the byte counter."},
+    {P, "flows[].cnp_class", K::kName, "dscp 48, pcp 6, not-ect", 0, 0, "",
+     "How CNPs are marked: one of `classes`."},
+    {P, "flows[].reliable", K::kMapOrWord, "false", 0, 0, "true | false",
+     "RC as a NIC does it: ACKs, NAKs, go-back-N, timeouts. Without it frames leave open loop and "
+     "nothing is acknowledged. Only emulated NICs obey it."},
+    {P, "flows[].reliable.window", K::kCount, "256", 1, 1 << 22, "",
+     "PSNs that may be outstanding."},
+    {P, "flows[].reliable.timeout", K::kCount, "14", 0, 31, "",
+     "Acknowledge timeout, 4.096 us x 2^n; 14 is 67 ms, 0 is none."},
+    {P, "flows[].reliable.retry_count", K::kCount, "7", 0, 7, "",
+     "Timeouts and sequence NAKs in a row until the queue pair gives up."},
+    {P, "flows[].reliable.rnr_retry", K::kCount, "7", 0, 7, "", "RNR NAKs in a row; 7: no end."},
+    {P, "flows[].reliable.max_reads", K::kCount, "16", 1, 16, "", "READs and atomics outstanding."},
+    {P, "flows[].reliable.ack_every", K::kCount, "16", 0, 65535, "",
+     "The receiver acknowledges at the latest every so many packets; 0: only messages."},
+    {P, "flows[].reliable.ack_message_end", K::kBool, "true", 0, 0, "",
+     "And at the end of each message; else when AckReq asks for it."},
+    {P, "flows[].reliable.receives", K::kCount, "always ready", 1, 65535, "",
+     "Receives posted at the start, for SENDs and immediates; without one an RNR NAK is sent."},
+    {P, "flows[].reliable.repost", K::kTime, "never", kNs, kSecond, "",
+     "The application posts each receive again so long after it was used, one after the other."},
+    {P, "flows[].reliable.rnr_timer", K::kCount, "14", 0, 31, "",
+     "RNR timer code: how long the sender is to wait; 14 is 1.28 ms."},
+    {P, "flows[].ack_class", K::kName, "the flow's class", 0, 0, "",
+     "How ACKs, NAKs and READ responses are marked: one of `classes`."},
     {P, "flows[].rate", K::kRate, "required", 0, 0, "",
      "Rate of each source host on the wire (L1), inside a burst; % is of its port's link."},
     {P, "flows[].pattern", K::kMap, "{}", 0, 0, "", "When packets are due."},
@@ -104,6 +172,9 @@ constexpr std::array kKeys = std::to_array<Key>({
      "First destination QP of each destination host; each further one is 1 more."},
     {P, "flows[].source_qp", K::kCount, "chosen", 0, kMax24, "",
      "First source QP of each source host; each further one is 1 more."},
+    {P, "flows[].shared_qp", K::kBool, "false", 0, 0, "",
+     "Whether the pinned queue pairs may be other flows' as well: several verbs on one QP. Frames "
+     "without a tag are then counted for the first of these flows."},
     {P, "flows[].psn", K::kCount, "from the seed", 0, kMax24, "", "First PSN of every QP."},
     {P, "flows[].udp_source_port", K::kCount, "see source_ports", 0, 0xffff, "",
      "UDP or TCP source port of every QP."},
@@ -166,9 +237,39 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "flows[].tcp.timestamps", K::kBool, "false", 0, 0, "",
      "Timestamps option (RFC 7323); the value is ms since the run's start."},
     {P, "flows[].tcp.timestamp_echo", K::kCount, "0", 0, kMax32, "", "What that option echoes."},
+    {P, "flows[pause].name", K::kName, "flow and its index", 0, 0, "",
+     "What the report and `expect` call it."},
+    {P, "flows[pause].protocol", K::kChoice, "required", 0, 0, "pause", "A pause storm."},
+    {P, "flows[pause].from", K::kHosts, "required", 0, 0, "",
+     "The host whose link partner is paused: one."},
+    {P, "flows[pause].kind", K::kChoice, "pfc", 0, 0, "pfc | 802.3x",
+     "Of priorities (802.1Qbb), or of the whole link."},
+    {P, "flows[pause].priorities", K::kList, "required for pfc", 0, 0, "",
+     "Priorities to pause; []: frames whose class-enable vector is zero."},
+    {P, "flows[pause].priorities[]", K::kCount, "required", 0, 7, "", "One of them."},
+    {P, "flows[pause].frames", K::kChoice, "together", 0, 0, "together | each",
+     "All priorities in one frame, or one frame each, spread over the refresh."},
+    {P, "flows[pause].quanta", K::kCount, "65535", 0, 65535, "",
+     "Pause time of an XOFF in 512 bit times of the port's link; 0: a storm of XONs."},
+    {P, "flows[pause].refresh", K::kTime, "a third of the quanta's time", kNs * 100, kSecond, "",
+     "From one XOFF of a priority to its next. Longer than the quanta is refused."},
+    {P, "flows[pause].on", K::kTime, "always", kUs, 60 * kSecond, "",
+     "Duty cycle: so long it holds and ends with XON, then `off`."},
+    {P, "flows[pause].off", K::kTime, "0s", 0, 60 * kSecond, "",
+     "The other part of the duty cycle."},
+    {P, "flows[pause].numbered", K::kBool, "false", 0, 0, "",
+     "Frames carry their number, from 1, in their padding at octet 36, for an independent audit."},
+    {P, "flows[pause].start", K::kTime, "0s", 0, kHours1000, "", "When it begins."},
+    {P, "flows[pause].duration", K::kTime, "required", kUs, kHours1000, "",
+     "How long it holds. A storm has a bounded duration."},
+    {P, "capture", K::kMap, "{}", 0, 0, "", "What `run --capture FILE` writes."},
+    {P, "capture.on", K::kList, "all hosts", 0, 0, "",
+     "Hosts whose NICs are watched. Of one end each frame is there once; of both, twice."},
+    {P, "capture.on[]", K::kHosts, "required", 0, 0, "", "A group, or part of one."},
     {P, "expect", K::kList, "[]", 0, 0, "", "What must hold for the run to succeed."},
     {P, "expect[]", K::kText, "required", 0, 0, "",
-     "`flows.NAME.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, `fabric.METRIC` or "
+     "`flows.NAME.METRIC`, `hosts.GROUP.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, "
+     "`fabric.METRIC` or "
      "`run.METRIC`, then ==, !=, <, <=, > or >=, then a value."},
 
     {T, "kind", K::kChoice, "required", 0, 0, "dpdk | emulated",
@@ -180,7 +281,10 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "ports[]", K::kMap, "required", 0, 0, "", "One port."},
     {T, "ports[].name", K::kName, "required", 0, 0, "", "What the report and `expect` call it."},
     {T, "ports[].device", K::kText, "required", 0, 0, "",
-     "PCI address, kernel interface, or `ring:NAME`; ports of one ring's name are joined."},
+     "PCI address, kernel interface, `ring:NAME` (the two ports of one name are joined), or a "
+     "virtual device of DPDK with its arguments."},
+    {T, "ports[].driver", K::kChoice, "auto", 0, 0, "auto | af_packet | af_xdp | tap | pcap",
+     "How a kernel interface is opened; auto is af_packet. tap makes the interface."},
     {T, "ports[].link_rate", K::kBitRate, "required", kMbps, kTbps * 16 / 10, "",
      "Rate of the link (L1). It wins over what the driver says."},
     {T, "ports[].mtu", K::kCount, "1500", 256, 9600, "", "Longest IP datagram in bytes."},
@@ -207,7 +311,7 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "qos", K::kChoice, "identity", 0, 0, "identity | sonic-azure | nvidia",
      "From a frame's mark to traffic class, queue and priority group. Only of kind emulated."},
     {T, "topology", K::kMap, "{}", 0, 0, "", "Only of kind emulated."},
-    {T, "topology.type", K::kChoice, "link", 0, 0, "link | single | leaf-spine | rail",
+    {T, "topology.type", K::kChoice, "link", 0, 0, "link | single | leaf-spine | rail | explicit",
      "Two NICs and one link; or every host with a port of its own: on one switch, on leaves that "
      "are filled in order, or host n on leaf n mod `rails`."},
     {T, "topology.leaves", K::kCount, "2", 1, 4096, "", "Of leaf-spine."},
@@ -219,6 +323,21 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "topology.uplink_rate", K::kBitRate, "link.rate", kMbps, kTbps * 16 / 10, "",
      "Rate of a link between leaf and spine (L1)."},
     {T, "topology.uplink_delay", K::kTime, "500ns", 0, kSecond, "", "One way."},
+    {T, "topology.reroute", K::kTime, "0s", 0, 60 * kSecond, "",
+     "From a change of links or switches to new routes at all switches; until then frames go where "
+     "they went. Not of link."},
+    {T, "topology.switches", K::kList, "required for explicit", 0, 0, "",
+     "Switches of an explicit topology, by name."},
+    {T, "topology.switches[]", K::kName, "required", 0, 0, "", "One of them."},
+    {T, "topology.links", K::kList, "required for explicit", 0, 0, "",
+     "Links of an explicit topology; each host has one."},
+    {T, "topology.links[]", K::kMap, "required", 0, 0, "", "One link."},
+    {T, "topology.links[].ends", K::kList, "required", 0, 0, "", "What it joins: two names."},
+    {T, "topology.links[].ends[]", K::kText, "required", 0, 0, "",
+     "A switch, or a host: `\"senders[0]\"`, or the group's name where it has one host."},
+    {T, "topology.links[].rate", K::kBitRate, "link.rate", kMbps, kTbps * 16 / 10, "",
+     "Rate of the link (L1)."},
+    {T, "topology.links[].delay", K::kTime, "link.delay", 0, kSecond, "", "One way."},
     {T, "topology.oversubscription", K::kShare, "none", kOne / 8, 1000 * kOne, "",
      "Rates of a leaf's hosts over those of its uplinks, to three decimals, instead of "
      "`uplink_rate`: 2 is 2:1."},
@@ -233,6 +352,10 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "switch.cell", K::kBytes, "256B", 1, 65535, "", "A frame takes whole cells of the buffer."},
     {T, "switch.buffer", K::kBytes, "32MiB", 1, 4 * kGiB, "",
      "Headroom is taken from it, the rest is shared."},
+    {T, "switch.reserve", K::kMap, "{}", 0, 0, "", "Buffer that is nobody else's."},
+    {T, "switch.reserve.group", K::kBytes, "0B", 0, 4 * kGiB, "",
+     "At ingress, of each port and priority group."},
+    {T, "switch.reserve.queue", K::kBytes, "0B", 0, 4 * kGiB, "", "At egress, of each queue."},
     {T, "switch.queue_limit", K::kBytes, "none", 1, 4 * kGiB, "",
      "Fixed limit of a lossy queue, beside its dynamic threshold."},
     {T, "switch.alpha", K::kMap, "{}", 0, 0, "", "Dynamic thresholds: alpha x free shared buffer."},
@@ -254,6 +377,10 @@ constexpr std::array kKeys = std::to_array<Key>({
      "All groups share this much; `headroom` is what one may take of it."},
     {T, "switch.pfc.response", K::kTime, "1us", 0, kSecond, "",
      "Of switches and NICs: from a pause frame's last bit to the last frame that may begin."},
+    {T, "switch.pfc.quanta", K::kCount, "65535", 1, 65535, "",
+     "Of an XOFF, in units of 512 bit times of the link."},
+    {T, "switch.pfc.refresh", K::kShare, "50%", 0, kOne, "",
+     "XOFF is sent again after this share of its quanta; 0: never, so that it lapses."},
     {T, "switch.ecn", K::kMap, "none: nothing is marked", 0, 0, "",
      "RED on the depth that a frame finds or leaves, itself not counted."},
     {T, "switch.ecn.priorities", K::kList, "required", 0, 0, "", "Queues that mark."},
@@ -263,6 +390,8 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "switch.ecn.kmax", K::kBytes, "400KiB", 0, 4 * kGiB, "",
      "From it on all is marked. Rounded up to cells."},
     {T, "switch.ecn.pmax", K::kShare, "0.2", 0, kOne, "", "Chance of a mark just below `kmax`."},
+    {T, "switch.ecn.average_shift", K::kCount, "0", 0, 15, "",
+     "0: the depth itself counts. N: an average that each frame moves by 2^-N of the difference."},
     {T, "switch.ecn.mark_at", K::kChoice, "enqueue", 0, 0, "enqueue | dequeue",
      "When the depth is looked at."},
     {T, "switch.ecn.not_ect", K::kChoice, "drop", 0, 0, "drop | pass",
@@ -274,6 +403,59 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "switch.scheduler.dwrr", K::kMap, "{}", 0, 0, "",
      "Weights of the other queues by number: `{0: 30, 3: 70}`."},
     {T, "switch.scheduler.dwrr.<queue>", K::kCount, "1", 1, 65535, "", "Weight of queue 0 to 7."},
+    {T, "switch.scheduler.quantum", K::kBytes, "1600B", 1, 64 * 1024 * 1024, "",
+     "What the smallest weight may send a round, in bytes on the wire."},
+    {T, "switch.watchdog", K::kMap, "none", 0, 0, "",
+     "Acts on a queue that is paused, holds frames and sends none; `{}` takes the defaults."},
+    {T, "switch.watchdog.detection", K::kTime, "200ms", kUs, 3600 * kSecond, "",
+     "Paused and silent for so long is a storm."},
+    {T, "switch.watchdog.poll", K::kTime, "100ms", kUs, 3600 * kSecond, "",
+     "How often it looks: a storm is found up to two polls late."},
+    {T, "switch.watchdog.restoration", K::kTime, "200ms", kUs, 3600 * kSecond, "",
+     "No pause for so long ends the action."},
+    {T, "switch.watchdog.action", K::kChoice, "drop", 0, 0, "drop | forward",
+     "drop: frames of the queue are dropped; forward: its pause is ignored."},
+    {T, "switches", K::kMap, "{}", 0, 0, "", "Switches that differ, by name: `leaf0`, `spine1`."},
+    {T, "switches.<name>", K::kMap, "{}", 0, 0, "",
+     "Keys of `switch`, for this one; what it leaves out is as there. Not `pfc.priorities`."},
+    {T, "nic", K::kMap, "{}", 0, 0, "", "The hosts' receiving side. Not of type link."},
+    {T, "nic.rx_rate", K::kBitRate, "the link's", kMbps, kTbps * 16 / 10, "",
+     "A slower one fills `rx_buffer` (L2 bits)."},
+    {T, "nic.rx_buffer", K::kBytes, "1MiB", 1, 4 * kGiB, "", "Beyond it frames are dropped."},
+    {T, "nic.rx_xoff", K::kBytes, "512KiB", 1, 4 * kGiB, "",
+     "From so much on it pauses the lossless priorities."},
+    {T, "nic.rx_xon", K::kBytes, "256KiB", 0, 4 * kGiB, "", "Down there it lets them go on."},
+    {T, "ecmp", K::kMap, "{}", 0, 0, "",
+     "Which of several shortest paths a frame takes: by a hash of addresses and ports."},
+    {T, "ecmp.hash", K::kChoice, "per-switch", 0, 0, "per-switch | same",
+     "Every switch has a seed of its own; or all hash alike, so that one tier repeats what the "
+     "other chose (polarization)."},
+    {T, "ecmp.seed", K::kCount, "0", 0, ~std::uint64_t{0}, "", "Other seeds choose other paths."},
+    {T, "faults", K::kList, "[]", 0, 0, "", "What goes wrong, and when. Not of type link."},
+    {T, "faults[]", K::kMap, "required", 0, 0, "", "One fault."},
+    {T, "faults[].type", K::kChoice, "required", 0, 0,
+     "link-down | link-up | switch-restart | route-withdrawn | link-rate | bit-errors | "
+     "slow-receiver | pause-storm",
+     "link-down, link-up, link-rate and bit-errors are of a link; switch-restart and "
+     "route-withdrawn of a switch; slow-receiver and pause-storm of a host."},
+    {T, "faults[].at", K::kTime, "required", 0, 3600 * kSecond, "", "When, from the run's start."},
+    {T, "faults[].for", K::kTime,
+     "for ever; required for switch-restart, route-withdrawn and pause-storm", 1, 3600 * kSecond,
+     "", "For how long; then it is as before."},
+    {T, "faults[].between", K::kList, "required for a link", 0, 0, "",
+     "The link's two ends by name."},
+    {T, "faults[].between[]", K::kText, "required", 0, 0, "", "A switch or a host."},
+    {T, "faults[].parallel", K::kCount, "0", 0, 255, "", "Which of several links between them."},
+    {T, "faults[].switch", K::kText, "required for a switch", 0, 0, "", "Its name."},
+    {T, "faults[].host", K::kText, "required for a host and route-withdrawn", 0, 0, "",
+     "Whose NIC it is, or to whom the route leads."},
+    {T, "faults[].rate", K::kBitRate, "required for link-rate and slow-receiver", kMbps,
+     kTbps * 16 / 10, "", "What the link, or the receiver, is slowed to."},
+    {T, "faults[].bits_per_error", K::kCount, "required for bit-errors", 1000,
+     std::uint64_t{1} << 60, "",
+     "One bit of so many is wrong, at random: 1000000000 is a bit error rate of 1e-9."},
+    {T, "faults[].priorities", K::kList, "required for pause-storm", 0, 0, "", "What it pauses."},
+    {T, "faults[].priorities[]", K::kCount, "required", 0, 7, "", "One of them."},
     {T, "ends", K::kList, "[{hosts: sources}, {hosts: rest}]", 0, 0, "",
      "The link's two ends: ports a and b. Only of kind emulated and type link."},
     {T, "ends[]", K::kMap, "required", 0, 0, "", "One end."},
@@ -319,6 +501,10 @@ std::string_view type_text(K kind) {
             return "ratio";
         case K::kThreshold:
             return "size or word";
+        case K::kMapOrWord:
+            return "map or word";
+        case K::kLineRate:
+            return "rate";
     }
     return "";
 }
@@ -336,6 +522,8 @@ std::string_view unit_text(K kind) {
             return "bps, kbps, Mbps, Gbps, Tbps, %, pps, kpps, Mpps";
         case K::kBurst:
             return "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, packets, messages";
+        case K::kLineRate:
+            return "bps, kbps, Mbps, Gbps, Tbps, %";
         case K::kShare:
             return "%";
         default:
@@ -412,7 +600,11 @@ std::string range_text(const Key& key) {
             return fmt::format("{} to {}", to_text(BitRate{key.min}), to_text(BitRate{key.max}));
         case K::kRate:
             return "2kbps to the link's rate; at most 100%";
+        case K::kLineRate:
+            return fmt::format("{} to {}; at most 100%", to_text(BitRate{key.min}),
+                               to_text(BitRate{key.max}));
         case K::kChoice:
+        case K::kMapOrWord:
             return std::string{key.choices};
         case K::kBool:
             return "true | false";

@@ -11,6 +11,7 @@
 
 #include "rocegen/base/units.h"
 #include "rocegen/fabric/config.h"
+#include "rocegen/profile/fabric_names.h"
 #include "rocegen/profile/places.h"
 #include "rocegen/profile/profile.h"
 #include "rocegen/wire/address.h"
@@ -31,6 +32,7 @@ struct HostSet {
 struct TestbedPort {
     std::string name;                  ///< Required; "a" and "b" when emulated.
     std::string device;                ///< Required for dpdk; empty when emulated.
+    std::string driver;                ///< For an interface's name; empty: af_packet.
     BitRate link_rate;                 ///< L1, 1 Mbps..1.6 Tbps. Required.
     std::uint32_t mtu = 1500;          ///< Longest IP datagram, bytes, 256..9600.
     HostSet hosts;                     ///< Required.
@@ -57,6 +59,7 @@ struct Testbed {
     };
     Cores cores;                         ///< dpdk.
     FabricConfig fabric = one_link({});  ///< emulated; its seed is the plan's.
+    FabricNames fabric_names;            ///< What it says by name; resolve_fabric() adds it.
     std::uint32_t link_mtu = 1500;       ///< emulated, 256..9600.
     Places places;
 
@@ -65,7 +68,7 @@ struct Testbed {
     }
 };
 
-/// profiles/testbeds/loopback.yaml: what runs when no testbed is named.
+/// profiles/testbeds/emulated.yaml: what runs when no testbed is named.
 std::string_view default_testbed_yaml();
 
 }  // namespace rocegen
