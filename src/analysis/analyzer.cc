@@ -40,7 +40,8 @@ Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
       icrc_every_(icrc_every),
       icrc_countdown_(1),
       streams_(plan.streams.size()),
-      delay_ns_(plan.flows.size()) {
+      delay_ns_(plan.flows.size()),
+      series_(plan.flows.size()) {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const StreamPlan& stream = plan.streams[i];
         streams_[i].by_tag.expect(0);
@@ -85,8 +86,10 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
         packet.tagged && (packet.verdict == Verdict::kTcp || packet.verdict == Verdict::kUdp);
     if (!roce && !tagged_ip) {
         if (packet.verdict == Verdict::kMalformed) ++malformed_[std::size_t(packet.reason)];
+        if (packet.verdict == Verdict::kPfc) series_.on_pfc(packet);
         return;
     }
+    if (Opcode(packet.roce.opcode) == Opcode::kCnp) series_.cnp.add(series_.config, packet.when, 1);
     const std::uint32_t index = stream_of(packet);
     if (index == kNoStream) {
         if (roce) totals_.foreign.add(1);
@@ -97,6 +100,7 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     const std::uint32_t flow = plan_.streams[index].flow;
     if (rx.frames++ == 0) rx.first = packet.when;
     rx.last = packet.when;
+    series_.on_data(flow, packet);
     rx.frame_bytes += packet.frame_bytes;
     rx.payload_bytes += packet.payload_bytes;
     rx.ecn_ce += packet.ecn == kCe;

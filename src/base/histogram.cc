@@ -40,6 +40,22 @@ std::uint64_t Histogram::quantile(std::uint32_t per_million) const {
     return max_;
 }
 
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Histogram::cumulative(
+    std::uint32_t most) const {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> points;
+    const std::uint64_t step = std::max<std::uint64_t>(1, count_ / std::max(most, 1u));
+    std::uint64_t seen = 0, written = 0;
+    for (std::size_t i = 0; i < counts_.size() && seen < count_; ++i) {
+        if (counts_[i] == 0) continue;
+        seen += counts_[i];
+        if (!points.empty() && seen < count_ && seen - written < step) continue;
+        const bool last = seen == count_;
+        points.emplace_back(last ? max_ : upper_edge(i), seen);
+        written = seen;
+    }
+    return points;
+}
+
 std::uint64_t Histogram::count_above(std::uint64_t limit) const {
     std::uint64_t above = 0;
     for (std::size_t i = std::min(index(limit), counts_.size() - 1) + 1; i < counts_.size(); ++i) {

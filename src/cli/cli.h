@@ -46,6 +46,11 @@ struct RunArguments : LoadArguments {
 ExitStatus run(const RunArguments& arguments);
 ExitStatus check(const LoadArguments& arguments);
 
+struct CraftArguments : LoadArguments {
+    std::string output;  ///< .pcap, .pcapng, or "-".
+};
+ExitStatus craft(const CraftArguments& arguments);
+
 struct AnalyzeArguments {
     std::vector<std::string> files;  ///< "-": standard input. Several are merged by time.
     bool json = false;

@@ -23,6 +23,16 @@ int main(int argc, char** argv) {
     CLI::App& check = *app.add_subcommand("check", "Validate a profile and print its plan");
     rocegen::cli::add_load_options(check, check_arguments);
 
+    rocegen::cli::CraftArguments craft_arguments;
+    CLI::App& craft =
+        *app.add_subcommand("craft", "Write a profile's frames to a capture instead of a wire");
+    rocegen::cli::add_load_options(craft, craft_arguments);
+    craft
+        .add_option("-o,--output", craft_arguments.output,
+                    "File: .pcap (nanoseconds) or .pcapng (an interface a port); - for pcap on "
+                    "standard output")
+        ->required();
+
     rocegen::cli::AnalyzeArguments analyze_arguments;
     CLI::App& analyze = *app.add_subcommand("analyze", "Say what is in captures of RoCE traffic");
     analyze
@@ -70,6 +80,7 @@ int main(int argc, char** argv) {
     try {
         if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
+        if (craft) return int(rocegen::cli::craft(craft_arguments));
         return int(run ? rocegen::cli::run(run_arguments) : rocegen::cli::check(check_arguments));
     } catch (const rocegen::Failure& failure) {
         std::string_view text = failure.what();

@@ -104,7 +104,7 @@ ExitStatus run(const RunArguments& arguments) {
     } else {
         fmt::print("{}", to_text(result, loaded.plan, fabric));
     }
-    if (!arguments.out.empty()) fmt::print(stderr, "report: {}/report.txt\n", arguments.out);
+    if (!arguments.out.empty()) fmt::print(stderr, "report: {}/report.html\n", arguments.out);
     if (result.interrupted) return ExitStatus::kInterrupted;
     return result.holds() ? ExitStatus::kHolds : ExitStatus::kExpectationFailed;
 }

@@ -19,6 +19,17 @@ Distribution summarize(const Histogram& histogram) {
     return d;
 }
 
+/// Enough points to draw it by.
+std::vector<CdfPoint> shape_of(const Histogram& histogram) {
+    constexpr std::uint32_t kPoints = 400;
+    std::vector<CdfPoint> points;
+    for (const auto& [value, up_to] : histogram.cumulative(kPoints)) {
+        const auto million = static_cast<unsigned __int128>(up_to) * 1'000'000;
+        points.push_back({value, std::uint32_t(million / histogram.count())});
+    }
+    return points;
+}
+
 /// L2 bytes with FCS of frames whose sum without FCS is known. Frames under the minimum are padded by
 /// the MAC: a stream's frames are all shorter or none is.
 std::uint64_t l2_sum(std::uint64_t frames, std::uint64_t frame_bytes) {
@@ -182,7 +193,7 @@ void finish_flow(const Plan& plan, FlowResult& flow, std::span<const Transmitter
     flow.tx = sent_rates(plan, flow.flow, transmitters);
     flow.rx = received_rates(flow);
     std::uint64_t sources = 0;
-    for (const SourcePlan& s : plan.sources) sources += s.flow == flow.flow;
+    for (const SourcePlan& s : plan.sources) sources += s.flow == flow.flow && s.sibling == 0;
     flow.wanted_l1_bits_per_sec = double(from.mean_bit_rate.bits_per_sec) * double(sources);
     // A burst's mean depends on where it was cut off: only a constant rate has an error.
     if (flow.tx.l1_bits_per_sec && from.pattern.kind == Pattern::Kind::kConstant) {
@@ -222,6 +233,10 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
         for (const Verdict other : {Verdict::kOther, Verdict::kTcp, Verdict::kUdp, Verdict::kRoceV1,
                                     Verdict::kArp, Verdict::kNeighbor, Verdict::kLldp}) {
             port.other_rx += frames(other);
+        }
+        const RxSeries& series = a.analyzer->series();
+        for (unsigned p = 0; p < 8; ++p) {
+            port.xoff_series[p].merge(series.xoff[p].result(series.config, end));
         }
         port.foreign_rx += totals.foreign.read();
         for (std::size_t r = 0; r < kMalformedCount; ++r) {
@@ -270,13 +285,28 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
         Histogram delays;
         for (const AnalyzerOf& a : analyzers) delays.merge(a.analyzer->delays()[f]);
         flow.latency_ns = summarize(delays);
+        flow.latency_cdf = shape_of(delays);
+        for (const AnalyzerOf& a : analyzers) {
+            const RxSeries& series = a.analyzer->series();
+            if (f >= series.flows.size()) continue;
+            flow.rx_series.merge(series.flows[f].bytes.result(series.config, end));
+            flow.ce_series.merge(series.flows[f].ce.result(series.config, end));
+        }
         if (delays.count() > 0) flow.avg_latency_ns = delays.mean();
         finish_flow(plan, flow, transmitters);
     }
     add_ports(plan, result, transmitters, analyzers, end);
+    for (const AnalyzerOf& a : analyzers) {
+        const RxSeries& series = a.analyzer->series();
+        result.cnp_series.merge(series.cnp.result(series.config, end));
+    }
     Histogram lateness;
+    const Histogram* merged = nullptr;
     for (const TransmitterOf& t : transmitters) {
-        lateness.merge(t.transmitter->lateness_ns());
+        const Histogram* const one = t.transmitter->lateness_ns();
+        if (one && one != merged)
+            lateness.merge(*one);  // one run's transmitters share one, or none
+        merged = one ? one : merged;
         for (const auto& report : t.transmitter->source_reports()) {
             result.generator.slips += report.counters.slips;
             result.generator.slipped += report.counters.slipped;

@@ -91,7 +91,8 @@ void Fabric::make_nics() {
         sources[plan_.sources[s].port].push_back(s);
     }
     for (std::uint32_t p = 0; p < graph_.nics; ++p) {
-        Transmitter& t = transmitters_.emplace_back(plan_, templates_, streams_, sources[p]);
+        Transmitter& t =
+            transmitters_.emplace_back(plan_, templates_, streams_, sources[p], &lateness_ns_);
         nics_.emplace_back(core_, p, config_.nic, lossless, marks_, frame_costs_, t);
     }
 }
@@ -283,10 +284,11 @@ FabricResult Fabric::fabric_result() const {
         out.name = plan_.ports[p].name;
         out.link_end = core_.wires[p].counters;
         if (core_.wires[p].tx_series.used()) {
-            out.link_end.tx_series = core_.wires[p].tx_series.result();
+            out.link_end.tx_series = core_.wires[p].tx_series.result(core_.series, now_);
         }
         for (std::uint8_t q = 0; q < 8; ++q) {
             out.paused[q] = transmitters_[p].paused_time(q, now_);
+            out.paused_series[q] = nics_[p].paused_series(q, now_);
         }
         out.held_frames = nics_[p].backlog();
         out.rx_backlog_ns = nics_[p].rx_backlog_ns();

@@ -149,10 +149,31 @@ void EmulatedNic::apply_pause(const PendingPause& pause, Picoseconds now) {
         const Picoseconds until =
             stops ? std::max(now, pause.received + quanta_time(pause.quanta, wire().rate)) : now;
         transmitter_.pause(p, until, now);
+        note_pause(p, until, now);
         // Frames that wait in the NIC resume with it.
         if (until > now) core_.events.push(until, kNicWake, port_);
     }
     pump(now);
+}
+
+void EmulatedNic::note_pause(std::uint8_t priority, Picoseconds until, Picoseconds now) {
+    if (!core_.series.enabled) return;
+    LevelSeries& series = paused_series_[priority];
+    Picoseconds& noted = paused_until_[priority];
+    if (until <= now && !series.used()) return;
+    if (noted < now && series.used())
+        series.set(core_.series, std::max(noted, last_noted_[priority]), 0);
+    last_noted_[priority] = now;
+    series.set(core_.series, now, until > now ? 1 : 0);
+    noted = until;
+}
+
+SeriesResult EmulatedNic::paused_series(std::uint8_t priority, Picoseconds end) const {
+    LevelSeries series = paused_series_[priority];
+    if (!series.used()) return {};
+    const Picoseconds until = paused_until_[priority];
+    if (until < end) series.set(core_.series, std::max(until, last_noted_[priority]), 0);
+    return series.result(core_.series, end);
 }
 
 void EmulatedNic::storm(std::uint8_t priorities, Picoseconds until, Picoseconds now) {
@@ -214,7 +235,10 @@ void EmulatedNic::link_changed(bool up, Picoseconds now) {
     if (!up) {
         pending_.clear();
         while (!control_.empty()) core_.frames.release(control_.pop(core_.frames));
-        for (std::uint8_t p = 0; p < 8; ++p) transmitter_.pause(p, now, now);
+        for (std::uint8_t p = 0; p < 8; ++p) {
+            transmitter_.pause(p, now, now);
+            note_pause(p, now, now);
+        }
         return;
     }
     pump(now);

@@ -164,7 +164,15 @@ SwitchResult Switch::result(const Plan& plan, Picoseconds end) const {
     SwitchResult r;
     r.name = graph_.switches[index_].name;
     r.cell_bytes = buffer_.limits().cell_bytes;
-    r.shared_cells = buffer_.limits().shared;
+    const BufferLimits& limits = buffer_.limits();
+    r.shared_cells = limits.shared;
+    const PfcConfig& pfc = config_.pfc;
+    const bool pauses = pfc.enabled && qos_.lossless_groups != 0;
+    const std::uint64_t xoff_cells =
+        pfc.dynamic ? (limits.alpha_lossless_q32 * limits.shared) >> 32 : limits.xoff;
+    r.thresholds = {
+        config_.ecn.queues, config_.ecn.kmin_bytes,        config_.ecn.kmax_bytes, pauses,
+        pfc.dynamic,        xoff_cells * limits.cell_bytes};
     r.peak_cells = peak_cells_;
     r.peak_headroom_cells = peak_headroom_;
     r.mark_draws = marker_.draws();
@@ -177,7 +185,9 @@ SwitchResult Switch::result(const Plan& plan, Picoseconds end) const {
         out.link = graph_.ports[global].link;
         const Wire& end_of_link = core_.wires[global];
         out.link_end = end_of_link.counters;
-        if (end_of_link.tx_series.used()) out.link_end.tx_series = end_of_link.tx_series.result();
+        if (end_of_link.tx_series.used()) {
+            out.link_end.tx_series = end_of_link.tx_series.result(core_.series, end);
+        }
         for (unsigned i = 0; i < 8; ++i) {
             const Queue& queue = port.queues[i];
             out.queues[i] = queue.counters;

@@ -6,12 +6,12 @@
 #include <map>
 
 #include "profile/check_plan.h"
-#include "profile/flow_cost.h"
 #include "profile/make_shapes.h"
 #include "profile/number_streams.h"
 #include "profile/place_hosts.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/fabric/topology.h"
+#include "rocegen/traffic/flow_cost.h"
 #include "rocegen/wire/opcode.h"
 
 namespace rocegen {
@@ -281,35 +281,43 @@ void PlanBuilder::set_rate(const Flow& flow, const Ends& ends, FlowPlan& out,
 
 void PlanBuilder::add_sources(const Flow& flow, std::uint32_t index, const FlowPlan& plan,
                               const Ends& ends) {
-    // The remainder goes to the first sources.
-    const auto sends = [&](std::uint32_t host) {
-        return ends.to.count > 1 || host != ends.to.first;
-    };
-    std::uint64_t sources = 0;
-    for (std::uint32_t h = ends.from.first; h < ends.from.end(); ++h) sources += sends(h);
-    std::uint64_t nth = 0;
+    const std::size_t first = plan_.sources.size();
     for (std::uint32_t from = ends.from.first; from < ends.from.end(); ++from) {
-        if (!sends(from)) continue;
-        SourcePlan source{.flow = index, .host = from, .port = plan_.hosts[from].port};
-        source.first_stream = std::uint32_t(plan_.streams.size());
-        source.limited = flow.packets > 0;
-        source.packets = flow.packets / sources + (nth++ < flow.packets % sources);
-        source.shuffled = flow.shuffled;
+        const std::size_t first_of_host = plan_.sources.size();
+        const auto add_source = [&] {
+            SourcePlan source{.flow = index, .host = from, .port = plan_.hosts[from].port};
+            source.first_stream = std::uint32_t(plan_.streams.size());
+            source.shuffled = flow.shuffled && !flow.source_per_qp;
+            source.sibling = std::uint32_t(plan_.sources.size() - first_of_host);
+            plan_.sources.push_back(source);
+        };
         for (std::uint32_t to = ends.to.first; to < ends.to.end(); ++to) {
             if (from == to) continue;
             const std::uint32_t group = group_of(flow, plan, key_of(flow, from, to));
             for (std::uint32_t qp = 0; qp < flow.qps; ++qp) {
+                const bool is_first = plan_.sources.size() == first_of_host;
+                if (is_first || flow.source_per_qp) add_source();
                 StreamPlan stream;
                 stream.flow = index;
-                stream.source = std::uint32_t(plan_.sources.size());
+                stream.source = std::uint32_t(plan_.sources.size() - 1);
                 stream.source_host = from;
                 stream.destination_host = to;
                 stream.template_group = std::uint16_t(group);
                 plan_.streams.push_back(stream);
+                ++plan_.sources.back().stream_count;
             }
         }
-        source.stream_count = std::uint32_t(plan_.streams.size()) - source.first_stream;
-        plan_.sources.push_back(source);
+        const auto siblings = std::uint32_t(plan_.sources.size() - first_of_host);
+        for (std::size_t s = first_of_host; s < plan_.sources.size(); ++s) {
+            plan_.sources[s].siblings = siblings;
+        }
+    }
+    // The remainder goes to the first sources.
+    const std::uint64_t sources = plan_.sources.size() - first;
+    for (std::size_t s = first; s < plan_.sources.size(); ++s) {
+        SourcePlan& source = plan_.sources[s];
+        source.limited = flow.packets > 0;
+        source.packets = flow.packets / sources + (s - first < flow.packets % sources);
     }
 }
 
@@ -320,6 +328,7 @@ void PlanBuilder::add_flow(const Flow& flow) {
     out.pattern = flow.pattern;
     out.packets = flow.packets;
     out.start = flow.start;
+    out.source_per_qp = flow.source_per_qp;
     out.template_group = std::uint32_t(plan_.template_groups.size());
     set_segmentation(flow, out);
     set_class(flow, out);
@@ -413,7 +422,8 @@ void PlanBuilder::set_mean_rates() {
         flow.mean_bit_rate = flow.bit_rate;
         if (flow.pattern.kind == Pattern::Kind::kConstant) continue;
         const TemplateGroup& group = plan_.template_groups[flow.template_group];
-        flow.mean_bit_rate = mean_rate(flow, burst_cost(flow, group, source.stream_count));
+        const std::uint32_t streams = source.stream_count * source.siblings;
+        flow.mean_bit_rate = mean_rate(flow, burst_cost(flow, group, streams));
     }
 }
 

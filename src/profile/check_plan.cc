@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "profile/flow_cost.h"
 #include "rocegen/profile/build_plan.h"
+#include "rocegen/traffic/flow_cost.h"
 #include "rocegen/wire/opcode.h"
 
 namespace rocegen {
@@ -22,7 +22,8 @@ struct Checked {
     const TemplateGroup& group;
     std::uint32_t streams = 0;                       ///< Of one source.
     std::uint64_t packets = 0;                       ///< The largest share of a source.
-    std::map<std::uint32_t, std::uint64_t> sources;  ///< By sending port.
+    std::uint32_t siblings = 1;                      ///< Sources of one host.
+    std::map<std::uint32_t, std::uint64_t> sources;  ///< Hosts that send, by port.
     std::map<std::uint32_t, bool> ports;             ///< Sending or receiving.
     BurstCost burst;
     BitRate mean;
@@ -68,8 +69,9 @@ private:
 void Checks::collect_sources() {
     for (const SourcePlan& source : plan_.sources) {
         Checked& c = flows_[source.flow];
-        ++c.sources[source.port];
-        c.streams = std::max(c.streams, source.stream_count);
+        c.sources[source.port] += source.sibling == 0;
+        c.streams = std::max(c.streams, source.stream_count * source.siblings);
+        c.siblings = std::max(c.siblings, source.siblings);
         c.packets = std::max(c.packets, source.packets);
         c.ports[source.port] = true;
     }
@@ -91,11 +93,13 @@ void Checks::check_rate(Checked& c) {
                           given == resolved ? "" : " (" + resolved + ")",
                           burst ? " inside a burst" : "", p.name, to_text(p.link_rate)));
     }
-    if (c.plan.bit_rate < kMinFlowRate) {
+    const BitRate slowest{kMinFlowRate.bits_per_sec * c.siblings};
+    if (c.plan.bit_rate < slowest) {
         c.too_fast = true;
-        error(c, "rate",
-              fmt::format("{} is less than {}, the slowest that can be paced", to_text(c.plan.rate),
-                          to_text(kMinFlowRate)));
+        error(
+            c, "rate",
+            fmt::format("{} is less than {}, the slowest that can be paced{}", to_text(c.plan.rate),
+                        to_text(slowest), c.siblings > 1 ? " with so many queue pairs" : ""));
     }
 }
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <set>
 
-#include "profile/flow_cost.h"
+#include "rocegen/traffic/flow_cost.h"
 #include "rocegen/wire/opcode.h"
 
 namespace rocegen {
@@ -88,9 +88,9 @@ public:
         : profile_(profile), testbed_(testbed), plan_(plan), flow_load_(plan.flows.size()) {
         for (const SourcePlan& source : plan.sources) {
             FlowLoad& load = flow_load_[source.flow];
-            ++load.sources;
+            load.sources += source.sibling == 0;
             load.streams += source.stream_count;
-            load.streams_each = std::max(load.streams_each, source.stream_count);
+            load.streams_each = std::max(load.streams_each, source.stream_count * source.siblings);
         }
         for (std::size_t i = 0; i < plan.flows.size(); ++i) {
             const FlowPlan& flow = plan.flows[i];
@@ -265,12 +265,14 @@ void Description::ports() {
     std::vector<std::uint64_t> hosts(plan_.ports.size());
     for (const HostPlan& host : plan_.hosts) ++hosts[host.port];
     for (const SourcePlan& source : plan_.sources) {
+        if (source.sibling > 0) continue;  // the rate is the host's
         sends[source.port] += double(flow_load_[source.flow].mean.bits_per_sec);
     }
     for (const StreamPlan& stream : plan_.streams) {
         const SourcePlan& source = plan_.sources[stream.source];
         receives[plan_.receiving_port(stream)] +=
-            double(flow_load_[stream.flow].mean.bits_per_sec) / double(source.stream_count);
+            double(flow_load_[stream.flow].mean.bits_per_sec) /
+            double(std::uint64_t{source.stream_count} * source.siblings);
     }
     line("");
     line("ports: mean offered load, L1");

@@ -30,6 +30,11 @@ HostGroup read_group(ReadContext& context, const YAML::Node& node, const std::st
     out.name = name;
     MapReader map{context, node, path, "hosts.<name>"};
     map.count("count", out.count);
+    map.prefix("prefix", out.prefix);
+    if (out.prefix && out.prefix->host_count() < out.count) {
+        map.error("prefix", fmt::format("{}: has {} addresses, and the group has {} hosts",
+                                        to_text(*out.prefix), out.prefix->host_count(), out.count));
+    }
     out.places = map.places();
     return out;
 }

@@ -79,9 +79,11 @@ private:
                                             "exceed 16777215; begin lower",
                                             needed(stream), base, plan_.hosts[host].name));
         const auto [other, is_new] = used_.emplace(key_of(host, qp), stream.flow);
-        if (is_new) return;
-        refuse(flow, fmt::format("queue pair {} of {} is flow {}'s already; begin elsewhere", qp,
-                                 plan_.hosts[host].name, profile_.flows[other->second].name));
+        if (is_new || (flow.shared_qp && other->second != stream.flow)) return;
+        refuse(flow,
+               fmt::format("queue pair {} of {} is flow {}'s already; begin elsewhere, or say "
+                           "shared_qp: true",
+                           qp, plan_.hosts[host].name, profile_.flows[other->second].name));
     }
     std::uint64_t needed(const StreamPlan& like) const {
         std::uint64_t count = 0;
@@ -167,7 +169,8 @@ void spread_starts(Plan& plan) {
         Picoseconds span = flow.pattern.period;
         if (flow.pattern.kind == Pattern::Kind::kConstant) {
             const MessageCost cost = cost_of(flow, plan.template_groups[flow.template_group]);
-            span = wire_time(std::uint32_t(cost.l1_bytes / cost.packets), flow.bit_rate);
+            span = wire_time(std::uint32_t(cost.l1_bytes / cost.packets), flow.bit_rate) *
+                   source.siblings;
         }
         const std::uint64_t turn = next[source.port]++ * sending_ports + rank[source.port];
         const auto picos = static_cast<unsigned __int128>(span.count()) * turn /

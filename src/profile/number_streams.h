@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "profile/flow_cost.h"
 #include "rocegen/base/error.h"
 #include "rocegen/profile/profile.h"
+#include "rocegen/traffic/flow_cost.h"
 #include "rocegen/traffic/plan.h"
 
 namespace rocegen {

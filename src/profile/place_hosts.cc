@@ -155,7 +155,8 @@ std::vector<HostPlan> place_hosts(const Profile& profile, const Testbed& testbed
     std::vector<HostPlan> hosts;
     hosts.reserve(count);
     std::vector<std::uint64_t> next(testbed.ports.size());  // address of a port's own prefix
-    const auto ip_of = [&](std::uint32_t index) {
+    const auto ip_of = [&](const HostGroup& group, std::uint32_t member, std::uint32_t index) {
+        if (group.prefix) return group.prefix->host(member);
         const std::uint32_t port = port_of[index];
         if (port >= testbed.ports.size() || !testbed.ports[port].prefix) {
             return testbed.prefix.host(index);
@@ -172,7 +173,7 @@ std::vector<HostPlan> place_hosts(const Profile& profile, const Testbed& testbed
                              .group = group.group->name,
                              .port = port_of[index],
                              .mac = mac_of(index),
-                             .ip = ip_of(index)});
+                             .ip = ip_of(*group.group, i, index)});
         }
     }
     for (std::uint32_t port = 0; port < testbed.ports.size(); ++port) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/fabric_json.h"
+#include "report/json_document.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/text.h"
 #include "rocegen/wire/opcode.h"
@@ -221,8 +222,8 @@ Json expectation(const ExpectationResult& e) {
 
 }  // namespace
 
-std::string to_json(const Result& result, const Plan& plan, const Evidence& evidence,
-                    const FabricResult* fabric) {
+Json report_document(const Result& result, const Plan& plan, const Evidence& evidence,
+                     const FabricResult* fabric, std::size_t most_streams) {
     Json json;
     json["schema_version"] = kSchemaVersion;
     json["verdict"] = verdict_line(result);
@@ -238,9 +239,18 @@ std::string to_json(const Result& result, const Plan& plan, const Evidence& evid
     json["fabric"] = fabric ? fabric_json(*fabric) : Json(nullptr);
     json["notes"] = result.notes;
     json["streams"] = Json::array();
-    for (const auto& stream : result.streams) json["streams"].push_back(stream_row(stream, plan));
+    for (const auto& stream : result.streams) {
+        if (json["streams"].size() == most_streams) break;
+        json["streams"].push_back(stream_row(stream, plan));
+    }
     json["evidence"] = {{"profile_text", known_text(evidence.profile_text)},
                         {"testbed_text", known_text(evidence.testbed_text)}};
+    return json;
+}
+
+std::string to_json(const Result& result, const Plan& plan, const Evidence& evidence,
+                    const FabricResult* fabric) {
+    const Json json = report_document(result, plan, evidence, fabric, result.streams.size());
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

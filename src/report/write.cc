@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <system_error>
 
+#include "report/series_rows.h"
 #include "rocegen/base/error.h"
+#include "rocegen/report/html.h"
 #include "rocegen/report/text.h"
 
 namespace rocegen {
@@ -74,6 +76,8 @@ void write_report(const std::filesystem::path& dir, const Result& result, const 
     if (error) fail(dir, "make the directory", error.value());
     write_file(dir / "meta.json", meta_json(meta));
     write_file(dir / "report.txt", to_text(result, plan, fabric));
+    write_file(dir / "series.csv", series_csv(series_rows(result, plan, fabric)));
+    write_file(dir / "report.html", to_html(result, plan, evidence, meta, fabric));
     write_file(dir / "report.json", to_json(result, plan, evidence, fabric));
 }
 

@@ -52,26 +52,4 @@ std::vector<Stream> make_streams(const Plan& plan, const FrameTemplates& templat
     return streams;
 }
 
-MessageCost message_cost(const FlowPlan& flow, const FrameTemplates& templates,
-                         std::uint32_t group) {
-    MessageCost cost;
-    std::uint64_t left = flow.message_bytes;
-    const auto add = [&](const SegmentCut& cut, std::uint64_t times) {
-        const std::uint32_t frame = templates.of(group, cut.shape).frame_bytes(cut.payload_bytes);
-        cost.packets += times;
-        cost.payload_bytes += times * cut.payload_bytes;
-        cost.frame_bytes += times * frame;
-        cost.l1_bytes += times * l1_bytes(frame);
-        left -= times * cut.payload_bytes;
-    };
-    do {
-        const SegmentCut cut = next_segment(flow.message_bytes, left, flow.path_mtu);
-        // Middles are alike: count them in one step.
-        const std::uint64_t times =
-            cut.shape == Shape::kMiddle ? (left - 1) / flow.path_mtu : std::uint64_t{1};
-        add(cut, times);
-    } while (left > 0);
-    return cost;
-}
-
 }  // namespace rocegen

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rocegen/analysis/rx_series.h"
 #include "rocegen/analysis/sequence.h"
 #include "rocegen/base/histogram.h"
 #include "rocegen/traffic/plan.h"
@@ -59,6 +60,7 @@ public:
     std::span<const StreamRx> streams() const noexcept { return streams_; }
     /// One-way delay by flow, ns.
     std::span<const Histogram> delays() const noexcept { return delay_ns_; }
+    const RxSeries& series() const noexcept { return series_; }
     std::span<const std::uint64_t> malformed() const noexcept { return malformed_; }
 
 private:
@@ -74,6 +76,7 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t>
         by_qp_;  ///< Built once; looked up, never grown.
     std::array<std::uint64_t, kMalformedCount> malformed_{};
+    RxSeries series_;
     Totals totals_;
 };
 

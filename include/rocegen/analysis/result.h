@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rocegen/base/series.h"
 #include "rocegen/base/units.h"
 #include "rocegen/traffic/plan.h"
 
@@ -23,6 +24,12 @@ struct Distribution {
     std::uint64_t count = 0;
     std::uint64_t min = 0, p50 = 0, p90 = 0, p99 = 0, p999 = 0, max = 0;
     double mean = 0;
+};
+
+/// A distribution's shape: at most so many of the values (per million) are at most `ns`; both grow.
+struct CdfPoint {
+    std::uint64_t ns = 0;
+    std::uint32_t per_million = 0;
 };
 
 /// What both a stream and a flow count.
@@ -70,6 +77,9 @@ struct FlowResult : Traffic {
     Rates tx, rx;
     std::optional<double> rate_error;  ///< (achieved - wanted) / wanted, of L1.
     Distribution latency_ns;
+    std::vector<CdfPoint> latency_cdf;
+    AmountResult rx_series,
+        ce_series;  ///< L2 bytes and CE marks received. Empty: none, or not kept.
     double goodput_bits_per_sec = 0;
 };
 
@@ -81,7 +91,8 @@ struct PortResult {
     std::optional<std::uint64_t> tx_errors, rx_missed, rx_no_buffer, rx_errors;
     std::uint64_t pfc_rx = 0, global_pause_rx = 0, malformed_rx = 0, foreign_rx = 0, other_rx = 0;
     std::vector<std::pair<std::string, std::uint64_t>> malformed_reasons;
-    std::array<Picoseconds, 8> paused{};  ///< Time each priority's schedule stood still.
+    std::array<Picoseconds, 8> paused{};      ///< Time each priority's schedule stood still.
+    std::array<AmountResult, 8> xoff_series;  ///< PFC frames received that pause the priority.
 };
 
 /// The generator judges itself.
@@ -132,6 +143,7 @@ struct Result {
     std::vector<FlowResult> flows;
     std::vector<StreamResult> streams;
     std::vector<PortResult> ports;
+    AmountResult cnp_series;             ///< CNPs received.
     std::optional<FabricTotals> fabric;  ///< Empty: the wires were real.
     std::vector<ExpectationResult> expectations;
     std::vector<std::string> notes;  ///< What limits the numbers, in sentences.

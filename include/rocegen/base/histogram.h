@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace rocegen {
@@ -34,6 +35,9 @@ public:
     /// The smallest bucket edge that at least `per_million` of the values do not exceed: the
     /// value's bucket's upper edge, never above max(). Unit: 1e-6, so p99 is 990000.
     std::uint64_t quantile(std::uint32_t per_million) const;
+    /// Points (value, how many do not exceed it) in order; a step of 1/`most` of the values or one bucket
+    /// between two, the first and the last bucket in any case.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> cumulative(std::uint32_t most) const;
     /// Values above `limit`'s bucket.
     std::uint64_t count_above(std::uint64_t limit) const;
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rocegen/base/series.h"
 #include "rocegen/base/units.h"
 #include "rocegen/fabric/qos.h"
 
@@ -175,12 +176,6 @@ struct FaultConfig {
     BitRate rate{};
     std::uint64_t error_q64 = 0;
     std::uint8_t priorities = 0;  ///< A bit each.
-};
-
-struct SeriesConfig {
-    bool enabled = true;
-    std::uint32_t bins = 512;            ///< Even. When full, pairs are joined and bins double.
-    Picoseconds first_width{1'000'000};  ///< Of a bin at first.
 };
 
 struct SwitchOverride {

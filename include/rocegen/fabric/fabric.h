@@ -83,6 +83,7 @@ private:
     Routes::State up_;
     std::vector<bool> link_failed_;
     Analyzer analyzer_;
+    Histogram lateness_ns_;  ///< Of all transmitters.
     std::deque<Transmitter> transmitters_;
     std::deque<EmulatedNic> nics_;
     std::deque<Switch> switches_;

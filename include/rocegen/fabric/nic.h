@@ -80,6 +80,8 @@ public:
 
     /// Received; each may name several priorities.
     std::uint64_t pause_frames() const { return pause_frames_; }
+    /// Of one priority; empty if it never was paused.
+    SeriesResult paused_series(std::uint8_t priority, Picoseconds end) const;
     const Peak& rx_backlog_ns() const { return rx_backlog_ns_; }
 
 private:
@@ -98,6 +100,8 @@ private:
     void try_start(Picoseconds now);
     FrameHandle next() noexcept;
     void apply_pause(const PendingPause& pause, Picoseconds now);
+    /// For the series: paused from `now` to `until`.
+    void note_pause(std::uint8_t priority, Picoseconds until, Picoseconds now);
     Wire& wire() { return core_.wires[port_]; }
 
     Core& core_;
@@ -126,6 +130,8 @@ private:
     Picoseconds rx_look_at_{};  ///< Of the kNicDrain on its way.
     Picoseconds rx_xoff_sent_at_ = kNever;
     std::uint64_t pause_frames_ = 0;
+    std::array<LevelSeries, 8> paused_series_;
+    std::array<Picoseconds, 8> paused_until_{}, last_noted_{};  ///< As paused_series_ has it.
     Peak rx_backlog_ns_;
 };
 static_assert(Sink<EmulatedNic>);

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "rocegen/analysis/result.h"
+#include "rocegen/base/series.h"
 #include "rocegen/base/units.h"
 #include "rocegen/fabric/config.h"
-#include "rocegen/fabric/series.h"
 
 namespace rocegen {
 
@@ -91,8 +91,17 @@ struct SwitchPortResult {
     std::array<GroupCounters, 8> groups;
     std::vector<QueueSeries> series;
 };
+/// Where a switch begins to mark and to pause, for reading its series.
+struct SwitchThresholds {
+    std::uint8_t ecn_queues = 0;  ///< A bit each; kmin and kmax are of these.
+    std::uint64_t kmin_bytes = 0, kmax_bytes = 0;
+    bool pfc = false, xoff_dynamic = false;
+    /// Of one (port, priority group). Dynamic: with an empty pool, the most that it can be.
+    std::uint64_t xoff_bytes = 0;
+};
 struct SwitchResult {
     std::string name;
+    SwitchThresholds thresholds;
     std::uint32_t cell_bytes = 0;
     std::uint32_t shared_cells = 0;  ///< Of the shared pool.
     Peak peak_cells;                 ///< Of the whole buffer.
@@ -105,6 +114,7 @@ struct NicResult {
     std::string name;
     LinkEndCounters link_end;
     std::array<Picoseconds, 8> paused{};
+    std::array<SeriesResult, 8> paused_series;  ///< 1 while a priority is told to stand still.
     std::uint64_t held_frames = 0;
     Peak rx_backlog_ns;  ///< What a slow receiver had to work off.
 };

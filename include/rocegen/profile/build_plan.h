@@ -16,8 +16,6 @@ namespace rocegen {
 
 /// A run's streams, at most.
 inline constexpr std::uint64_t kMaxStreams = 1u << 20;
-/// The slowest rate that the schedule's 2^-32 ps per byte can hold.
-inline constexpr BitRate kMinFlowRate{2'000};
 /// Queue pair numbers that are not pinned count from here on.
 inline constexpr std::uint32_t kFirstAutoQp = 0x11;
 

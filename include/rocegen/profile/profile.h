@@ -30,7 +30,8 @@ struct TrafficClass {
 /// A group of emulated end hosts that are alike.
 struct HostGroup {
     std::string name;
-    std::uint32_t count = 1;  ///< 1..65536.
+    std::uint32_t count = 1;         ///< 1..65536.
+    std::optional<IpPrefix> prefix;  ///< Default: the port's, else the testbed's.
     Places places;
 };
 
@@ -54,9 +55,10 @@ struct Flow : FlowFrames {
     std::string class_name;  ///< Empty: DSCP 0, Not-ECT, priority 0.
     RateSpec rate;           ///< L1, per source host; inside a burst. Required.
     Pattern pattern = kEvenPattern;
-    std::uint64_t packets = 0;  ///< Of the whole flow, 1..2^63; 0: no limit.
-    Picoseconds start{};        ///< Since the run's start, 0..1000 h.
-    bool shuffled = false;      ///< QPs in a random, fixed order.
+    bool source_per_qp = false;  ///< Each QP paces itself.
+    std::uint64_t packets = 0;   ///< Of the whole flow, 1..2^63; 0: no limit.
+    Picoseconds start{};         ///< Since the run's start, 0..1000 h.
+    bool shuffled = false;       ///< QPs in a random, fixed order.
     Places places;
     Places pattern_places;
 };

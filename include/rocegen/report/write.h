@@ -12,7 +12,8 @@
 
 namespace rocegen {
 
-/// Writes meta.json, report.txt and at last report.json, making the directory where it is missing:
+/// Writes meta.json, report.txt, series.csv, report.html and at last report.json, making the directory
+/// where it is missing:
 /// where report.json stands, the others are whole. Throws Failure(kMachineCannot).
 void write_report(const std::filesystem::path& dir, const Result& result, const Plan& plan,
                   const Evidence& evidence, const Meta& meta, const FabricResult* fabric = nullptr);

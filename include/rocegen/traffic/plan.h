@@ -17,6 +17,9 @@
 
 namespace rocegen {
 
+/// The slowest rate of a source that the schedule's 2^-32 ps per byte can hold.
+inline constexpr BitRate kMinFlowRate{2'000};
+
 struct PortPlan {
     std::string name;
     BitRate link_rate;
@@ -65,6 +68,8 @@ struct FlowPlan {
     Pattern pattern;
     std::uint64_t packets = 0;  ///< Of the whole flow; 0: until the run ends.
     Picoseconds start{};
+    /// Each QP paces itself and can be controlled alone: for what reacts to the network.
+    bool source_per_qp = false;
 };
 
 /// The frames of one flow between ports of the same tags and prefixes: what a FrameTemplate is made
@@ -74,7 +79,8 @@ struct TemplateGroup {
     std::array<std::optional<FrameSpec>, kShapeCount> shapes;
 };
 
-/// Who paces: a flow's packets from one host, going round that host's streams.
+/// Who paces: a flow's packets from one host, going round that host's streams; or, with
+/// source_per_qp, those of one stream.
 struct SourcePlan {
     std::uint32_t flow = 0;
     std::uint32_t host = 0;
@@ -84,6 +90,8 @@ struct SourcePlan {
     bool limited = false;
     Picoseconds start{};    ///< With its phase.
     bool shuffled = false;  ///< Goes round its streams in a random fixed order.
+    /// Of the sources that share the host's rate this is number `sibling`, each with an equal part.
+    std::uint32_t sibling = 0, siblings = 1;
 };
 
 /// One (flow, source host, destination host, QP).
@@ -160,14 +168,5 @@ private:
 
 /// A line a stream, as the plan says, ICRC residues bound.
 std::vector<Stream> make_streams(const Plan& plan, const FrameTemplates& templates);
-
-/// Mean L1 bytes of a packet of this flow's messages, as a fraction: bytes of a message and its
-/// packets. For rates in frames per second and for what `check` prints.
-struct MessageCost {
-    std::uint64_t packets = 0;
-    std::uint64_t payload_bytes = 0, frame_bytes = 0, l1_bytes = 0;
-};
-MessageCost message_cost(const FlowPlan& flow, const FrameTemplates& templates,
-                         std::uint32_t group);
 
 }  // namespace rocegen

@@ -6,12 +6,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rocegen/base/histogram.h"
 #include "rocegen/base/units.h"
 #include "rocegen/traffic/plan.h"
+#include "rocegen/traffic/source_heap.h"
 
 namespace rocegen {
 
@@ -32,9 +35,12 @@ public:
     static constexpr Picoseconds kDebtTime = std::chrono::duration_cast<Picoseconds>(10us);
 
     /// Sends the plan's sources `mine`. `streams` are all of the run's; only those of `mine` are
-    /// touched.
+    /// touched. `lateness_ns`: where lateness is recorded; null: in a histogram of its own, which
+    /// takes 220 KB if there are sources.
     Transmitter(const Plan& plan, const FrameTemplates& templates, std::span<Stream> streams,
-                std::span<const std::uint32_t> mine);
+                std::span<const std::uint32_t> mine, Histogram* lateness_ns = nullptr);
+    Transmitter(const Transmitter&) = delete;
+    Transmitter& operator=(const Transmitter&) = delete;
 
     /// When the next packet may leave: over unpaused priorities its due time, over paused ones the
     /// time it will have when the pause runs out. kNever if nothing is left.
@@ -50,6 +56,21 @@ public:
     bool paused(std::uint8_t priority) const noexcept { return paused_mask_ & 1u << priority; }
     std::uint8_t paused_mask() const noexcept { return paused_mask_; }
 
+    // What the network makes of a stream that paces itself (FlowPlan::source_per_qp); `stream` is an
+    // index of the plan. None of them catches up: what was not allowed earlier leaves from `now` on.
+
+    /// Paces by `rate` (L1), or by the plan's if that is less. The next packet is due as long after
+    /// the last one as it takes at the new rate, but a rise makes nothing due before `now`.
+    void set_rate(std::uint32_t stream, BitRate rate, Picoseconds now) noexcept;
+    /// Sends no packet that takes PSN `limit` or a later one, until a later limit is set.
+    void set_limit(std::uint32_t stream, Psn limit, Picoseconds now) noexcept;
+    /// The next packet is PSN `from`, not before `not_before`. What is sent again has its old PSN
+    /// and place in its message but a new sequence in the tag, and counts for no limit and no burst.
+    /// `from` may also lie ahead, up to the first PSN never sent: what had arrived is not repeated.
+    void rewind(std::uint32_t stream, Psn from, Picoseconds not_before, Picoseconds now) noexcept;
+    /// Sends nothing more.
+    void stop(std::uint32_t stream) noexcept;
+
     /// No source has anything left to send before the plan's end.
     bool done() const noexcept;
 
@@ -63,8 +84,7 @@ public:
         std::uint64_t frames = 0;
         std::uint64_t l1_bytes = 0;  ///< Without the last frame, see achieved rate.
         std::uint32_t last_l1_bytes = 0;
-        Picoseconds first_due{}, last_due{};  ///< As planned, slips and pauses included.
-        Picoseconds first{}, last{};          ///< When they were taken.
+        Picoseconds first{}, last{};  ///< When they were taken.
         std::uint64_t slips = 0;
         Picoseconds slipped{};
     };
@@ -73,8 +93,9 @@ public:
         const SourceCounters& counters;
     };
     std::vector<SourceReport> source_reports() const;
-    /// now - due at take(), ns, before a slip.
-    const Histogram& lateness_ns() const noexcept { return lateness_ns_; }
+    /// now - due at take(), ns, before a slip. Null: no sources, nothing recorded. Transmitters may
+    /// share one.
+    const Histogram* lateness_ns() const noexcept { return lateness_ns_; }
     /// Time a priority stood still while it had packets left.
     Picoseconds paused_time(std::uint8_t priority, Picoseconds now) const noexcept;
 
@@ -83,21 +104,35 @@ private:
     struct Cut {
         std::uint16_t payload_bytes = 0;
         std::uint32_t frame_bytes = 0, l1_bytes = 0;
-        Picoseconds step{};               ///< To the next packet's due time, and the rest of it
-        std::uint32_t step_fraction = 0;  ///< in 2^-32 ps.
-        std::uint32_t number_step = 1;    ///< To the stream's next PSN or TCP sequence number.
+        std::uint32_t number_step = 1;  ///< To the stream's next PSN or TCP sequence number.
     };
+    /// Why a source is not in its heap.
+    static constexpr std::uint8_t kEnded = 1, kBlocked = 2, kStopped = 4;
+    /// Times are on the priority's own clock: real time without shift_.
     struct Source {
-        Picoseconds due{};               ///< On the priority's own clock: without shift_.
-        std::uint32_t due_fraction = 0;  ///< 2^-32 ps.
+        Picoseconds due{};                      ///< The latest of the next three.
+        Picoseconds paced{};                    ///< By the rate, from the packet before.
+        std::uint32_t due_fraction = 0;         ///< 2^-32 ps, of `paced`.
+        Picoseconds floor{};                    ///< By the pattern: nothing new before it.
+        Picoseconds hold = Picoseconds::min();  ///< By the network: nothing before it.
+        Picoseconds last_due{};                 ///< Of the packet before, with its fraction.
+        std::uint32_t last_fraction = 0;
+        std::uint64_t pace = 0;       ///< ps a byte in 2^-32; the later of the plan's
+        std::uint64_t plan_pace = 0;  ///< and the network's.
         std::uint32_t first_stream = 0, stream_count = 0, turn = 0;
         std::uint64_t packets_left = 0;  ///< All there are, without a limit.
+        std::uint32_t resend_left = 0;   ///< Packets after a rewind that had been sent before.
         std::array<Cut, kShapeCount> cuts;
         std::uint64_t message_bytes = 0;
         std::uint32_t path_mtu = 0;
+        std::uint32_t longest_l1_bytes = 0;
         std::uint8_t priority = 0;
+        std::uint8_t parked = 0;
+        bool has_limit = false;
+        std::uint32_t psn_step = 1;  ///< Of a packet; 0: it cannot be limited or rewound.
         std::uint32_t number_mask = 0xff'ffff;  ///< Of a PSN; TCP's numbers have 32 bits.
         bool burst_by_packets = false, burst_by_messages = false;
+        Psn limit{};
         Picoseconds debt_cap{};
         std::uint64_t burst = 0, burst_left = 0;
         Picoseconds period{}, next_burst{};
@@ -105,14 +140,17 @@ private:
         std::vector<std::uint32_t> order;  ///< Shuffled stream indices; empty: in order.
         SourceCounters counters;
     };
-    struct Due {
-        Picoseconds at;
-        std::uint32_t source;
-    };
-    /// Binary min-heap by (at, source), one a priority.
-    using Heap = std::vector<Due>;
 
     void set_cuts(Source& source, const FlowPlan& flow, std::uint32_t group) const;
+    void set_pace(Source& source, std::uint64_t pace) noexcept;
+    /// Index of the source that `stream` belongs to.
+    std::uint32_t source_of(std::uint32_t stream) const noexcept;
+    /// `now` on the priority's own clock.
+    Picoseconds own_time(unsigned priority, Picoseconds now) const noexcept;
+    /// Puts a source where its state wants it: into its heap at its time, or out of it.
+    void place(std::uint32_t index) noexcept;
+    /// PSNs that its limit still allows.
+    std::uint64_t allowance(const Source& source) const noexcept;
     /// The priority whose first source is due next, and when; 8 if all are empty or paused.
     unsigned first_due(Picoseconds& due) const noexcept;
     /// When another source than the first of `priority` may be due: until then it goes on alone.
@@ -121,6 +159,9 @@ private:
     std::uint32_t take_from(Source& source, Picoseconds now, Picoseconds limit,
                             std::span<Departure> out) noexcept;
     void slip(Source& source, Picoseconds late) noexcept;
+    static Picoseconds earliest(const Source& source) noexcept;
+    /// After its limit or its position changed.
+    void unblock(Source& source, Picoseconds now) noexcept;
     void start_next_burst(Source& source) noexcept;
     std::uint32_t next_stream(Source& source) const noexcept;
     void resume_expired(Picoseconds now) noexcept;
@@ -132,13 +173,16 @@ private:
     std::span<Stream> streams_;
     Picoseconds end_{};
     std::vector<Source> sources_;
-    std::array<Heap, 8> heaps_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> by_stream_;  ///< First stream, source.
+    std::array<SourceHeap, 8> heaps_;
+    SourceHeap::Places places_;
     std::uint8_t active_mask_ = 0;  ///< Priorities whose heap is not empty.
     std::uint8_t paused_mask_ = 0;
     std::array<Picoseconds, 8> shift_{};  ///< Sum of the pauses that ended.
     std::array<Picoseconds, 8> paused_since_{}, paused_until_{};
     Totals totals_;
-    Histogram lateness_ns_;
+    std::optional<Histogram> own_lateness_;
+    Histogram* lateness_ns_ = nullptr;
 };
 
 }  // namespace rocegen

@@ -62,5 +62,18 @@ TEST(Histogram, ValuesBeyondItsRangeKeepMaxAndCount) {
 
 TEST(Histogram, EmptyHasNoQuantile) { EXPECT_EQ(Histogram{}.quantile(990'000), 0u); }
 
+TEST(Histogram, CumulativePointsGrowToAllValues) {
+    Histogram h;
+    EXPECT_TRUE(h.cumulative(10).empty());
+    for (std::uint64_t v = 1; v <= 1000; ++v) h.record(v);
+    h.record(1'000'000);
+    const auto points = h.cumulative(10);
+    ASSERT_GE(points.size(), 10u);
+    EXPECT_LE(points.size(), 12u);
+    EXPECT_EQ(points.front(), (std::pair<std::uint64_t, std::uint64_t>{1, 1}));
+    EXPECT_EQ(points[1], (std::pair<std::uint64_t, std::uint64_t>{101, 101}));
+    EXPECT_EQ(points.back(), (std::pair<std::uint64_t, std::uint64_t>{1'000'000, 1001}));
+}
+
 }  // namespace
 }  // namespace rocegen

@@ -6,7 +6,6 @@
 #include "rocegen/fabric/marker.h"
 #include "rocegen/fabric/qos.h"
 #include "rocegen/fabric/scheduler.h"
-#include "rocegen/fabric/series.h"
 #include "rocegen/fabric/wire.h"
 #include "unit/fabric/fabric_fixture.h"
 
@@ -187,34 +186,6 @@ TEST(Scheduler, StrictGoesFirstTheHighestBeforeAll) {
     EXPECT_EQ(scheduler.pick(0b1100'0001, quanta, bytes), 7u);
     EXPECT_EQ(scheduler.pick(0b0100'0001, quanta, bytes), 6u);
     EXPECT_EQ(scheduler.pick(0b0000'0001, quanta, bytes), 0u);
-}
-
-TEST(LevelSeries, KeepsMinMeanMaxAndDoublesItsBins) {
-    SeriesConfig config{true, 4, us(1)};
-    LevelSeries series;
-    EXPECT_FALSE(series.used());
-    series.set(config, us(10), 100);
-    series.set(config, us(10) + us(1) / 2, 200);
-    series.set(config, us(14), 0);
-    const SeriesResult r = series.result(config, us(14));
-    EXPECT_EQ(r.start, us(10));
-    EXPECT_EQ(r.width, us(2));
-    ASSERT_EQ(r.bins.size(), 2u);
-    EXPECT_EQ(r.bins[0].max, 200u);
-    EXPECT_EQ(r.bins[0].mean_q16 >> 16, 175u);  // (100 / 2 + 200 * 3 / 2) / 2
-    EXPECT_EQ(r.bins[1].min, 200u);
-    EXPECT_EQ(r.bins[1].mean_q16 >> 16, 200u);
-}
-
-TEST(AmountSeries, LosesNothingWhenBinsDouble) {
-    SeriesConfig config{true, 8, us(1)};
-    AmountSeries series;
-    for (int i = 0; i < 1000; ++i) series.add(config, us(i), 3);
-    const AmountResult r = series.result();
-    std::uint64_t all = 0;
-    for (const std::uint64_t s : r.sums) all += s;
-    EXPECT_EQ(all, 3000u);
-    EXPECT_LE(r.sums.size(), 8u);
 }
 
 TEST(BitErrors, AFrameSurvivesWithTheProductOverItsBits) {

@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "profile/flow_cost.h"
+#include "rocegen/traffic/flow_cost.h"
 #include "rocegen/traffic/transmitter.h"
 #include "rocegen/wire/opcode.h"
 #include "unit/profile/plan_of.h"
@@ -307,12 +307,46 @@ TEST(BuildPlan, CostsAreThoseOfTheTemplates) {
     for (const std::string message : {"0B", "1B", "1kB", "1025B", "4KiB", "1MB"}) {
         const Plan plan = plan_of(one_flow("rate: 1%, tag: false, message: " + message));
         const MessageCost ours = cost_of(plan.flows[0], plan.template_groups[0]);
-        const MessageCost theirs = message_cost(plan.flows[0], FrameTemplates{plan}, 0);
+        const FrameTemplates templates{plan};
+        MessageCost theirs;
+        std::uint64_t left = plan.flows[0].message_bytes;
+        do {
+            const SegmentCut cut =
+                next_segment(plan.flows[0].message_bytes, left, plan.flows[0].path_mtu);
+            const std::uint32_t frame = templates.of(0, cut.shape).frame_bytes(cut.payload_bytes);
+            theirs.packets += 1;
+            theirs.payload_bytes += cut.payload_bytes;
+            theirs.frame_bytes += frame;
+            theirs.l1_bytes += l1_bytes(frame);
+            left -= cut.payload_bytes;
+        } while (left > 0);
         EXPECT_EQ(ours.packets, theirs.packets);
         EXPECT_EQ(ours.payload_bytes, theirs.payload_bytes);
         EXPECT_EQ(ours.frame_bytes, theirs.frame_bytes);
         EXPECT_EQ(ours.l1_bytes, theirs.l1_bytes);
     }
+}
+
+TEST(BuildPlan, ASourceAQueuePairSharesTheHostsRateAndPackets) {
+    test::Built built = test::build(one_flow("rate: 10Gbps, qps: 3, packets: 20"));
+    const std::size_t streams = built.plan->streams.size();
+    built.profile.flows[0].source_per_qp = true;
+    const auto plan = build_plan(built.profile, built.testbed, built.diagnostics);
+    ASSERT_TRUE(plan);
+    ASSERT_EQ(plan->sources.size(), 6u);
+    ASSERT_EQ(plan->streams.size(), streams);
+    std::uint64_t packets = 0;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+        const SourcePlan& source = plan->sources[i];
+        EXPECT_EQ(source.first_stream, i);
+        EXPECT_EQ(source.stream_count, 1u);
+        EXPECT_EQ(plan->streams[i].source, i);
+        EXPECT_EQ(source.sibling, i % 3);
+        EXPECT_EQ(source.siblings, 3u);
+        packets += source.packets;
+    }
+    EXPECT_EQ(packets, 20u);
+    EXPECT_EQ(plan->flows[0].mean_bit_rate, 10_gbps);
 }
 
 TEST(BuildPlan, MeanOfABurstIsWhatTheScheduleSends) {

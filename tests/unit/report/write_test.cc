@@ -35,7 +35,7 @@ protected:
     fs::path dir_;
 };
 
-TEST_F(WriteReport, MakesTheDirectoryAndThreeWholeFiles) {
+TEST_F(WriteReport, MakesTheDirectoryAndWholeFiles) {
     const Result result = test::example_result();
     const Plan plan = test::example_plan();
     const fs::path out = dir_ / "a" / "b";
@@ -43,7 +43,9 @@ TEST_F(WriteReport, MakesTheDirectoryAndThreeWholeFiles) {
     EXPECT_EQ(read(out / "report.json"), to_json(result, plan, {"p", "t"}));
     EXPECT_EQ(read(out / "report.txt"), to_text(result, plan));
     EXPECT_TRUE(nlohmann::json::parse(read(out / "meta.json")).contains("kernel"));
-    EXPECT_EQ(std::distance(fs::directory_iterator(out), {}), 3);
+    EXPECT_THAT(read(out / "report.html"), testing::HasSubstr("<!DOCTYPE html>"));
+    EXPECT_THAT(read(out / "series.csv"), testing::StartsWith("series,name,unit,start_ns,"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(out), {}), 5);
 }
 
 TEST_F(WriteReport, ReplacesAnOlderReport) {

@@ -1,4 +1,4 @@
-#include "profile/flow_cost.h"
+#include "rocegen/traffic/flow_cost.h"
 
 #include "rocegen/wire/headers.h"
 #include "rocegen/wire/opcode.h"

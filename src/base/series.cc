@@ -1,4 +1,4 @@
-#include "rocegen/fabric/series.h"
+#include "rocegen/base/series.h"
 
 #include <algorithm>
 
@@ -7,11 +7,8 @@ namespace rocegen {
 void LevelSeries::turn_bin(const SeriesConfig& config, Picoseconds now) {
     if (!started_) {
         started_ = true;
-        start_ = last_ = now;
-        width_ = config.first_width;
-        bin_end_ = start_ + width_;
+        width_ = bin_end_ = config.first_width;
         bins_.reserve(config.bins);
-        return;
     }
     while (now >= bin_end_) close_bin(config);
 }
@@ -32,14 +29,14 @@ void LevelSeries::close_bin(const SeriesConfig& config) {
         bins_.resize(bins_.size() / 2);
         width_ *= 2;
     }
-    bin_end_ = start_ + width_ * std::int64_t(bins_.size() + 1);
+    bin_end_ = width_ * std::int64_t(bins_.size() + 1);
 }
 
 SeriesResult LevelSeries::result(const SeriesConfig& config, Picoseconds end) const {
     if (!started_) return {};
     LevelSeries copy = *this;
     copy.set(config, std::max(end, last_), value_);
-    SeriesResult r{start_, copy.width_, copy.last_, copy.bins_};
+    SeriesResult r{copy.width_, copy.last_, copy.bins_};
     const Picoseconds open_from = copy.bin_end_ - copy.width_;
     if (copy.last_ > open_from) {
         const auto span = static_cast<unsigned __int128>((copy.last_ - open_from).count());
@@ -51,11 +48,8 @@ SeriesResult LevelSeries::result(const SeriesConfig& config, Picoseconds end) co
 void AmountSeries::turn_bin(const SeriesConfig& config, Picoseconds now) {
     if (!started_) {
         started_ = true;
-        start_ = now;
-        width_ = config.first_width;
-        bin_end_ = start_ + width_;
+        width_ = bin_end_ = config.first_width;
         sums_.reserve(config.bins);
-        return;
     }
     while (now >= bin_end_) {
         sums_.push_back(open_);
@@ -67,14 +61,40 @@ void AmountSeries::turn_bin(const SeriesConfig& config, Picoseconds now) {
             sums_.resize(sums_.size() / 2);
             width_ *= 2;
         }
-        bin_end_ = start_ + width_ * std::int64_t(sums_.size() + 1);
+        bin_end_ = width_ * std::int64_t(sums_.size() + 1);
     }
 }
 
-AmountResult AmountSeries::result() const {
-    AmountResult r{start_, width_, sums_};
-    if (started_) r.sums.push_back(open_);
+AmountResult AmountSeries::result(const SeriesConfig& config, Picoseconds end) const {
+    if (!started_) return {};
+    AmountSeries copy = *this;
+    copy.add(config, std::max(end, copy.bin_end_ - copy.width_), 0);
+    const Picoseconds open_from = copy.bin_end_ - copy.width_;
+    AmountResult r{copy.width_, std::max(end, open_from), copy.sums_};
+    if (r.end > open_from || copy.open_ > 0) r.sums.push_back(copy.open_);
     return r;
+}
+
+void AmountResult::merge(const AmountResult& other) {
+    if (other.sums.empty()) return;
+    if (sums.empty()) {
+        *this = other;
+        return;
+    }
+    AmountResult more = other;
+    const auto join_pairs = [](AmountResult& r) {
+        const std::size_t count = r.sums.size();
+        for (std::size_t i = 0; i < count; i += 2) {
+            r.sums[i / 2] = r.sums[i] + (i + 1 < count ? r.sums[i + 1] : 0);
+        }
+        r.sums.resize((count + 1) / 2);
+        r.width *= 2;
+    };
+    while (width < more.width) join_pairs(*this);
+    while (more.width < width) join_pairs(more);
+    sums.resize(std::max(sums.size(), more.sums.size()));
+    for (std::size_t i = 0; i < more.sums.size(); ++i) sums[i] += more.sums[i];
+    end = std::max(end, more.end);
 }
 
 }  // namespace rocegen

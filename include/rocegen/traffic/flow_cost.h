@@ -24,7 +24,11 @@ struct ShapeCost {
 /// In wire order, only the shapes that the flow's messages have.
 std::vector<ShapeCost> shapes_of(const FlowPlan& flow, const TemplateGroup& group);
 
-/// The same as message_cost(), without templates.
+/// Sums over a message: its mean packet as a fraction.
+struct MessageCost {
+    std::uint64_t packets = 0;
+    std::uint64_t payload_bytes = 0, frame_bytes = 0, l1_bytes = 0;
+};
 MessageCost cost_of(const FlowPlan& flow, const TemplateGroup& group);
 
 /// Sums over `bursts` bursts of a source with `streams` streams, long enough for the mean.
