@@ -98,7 +98,7 @@ def main():
         write_capture(path, arguments.packets, gap_ns)
         testbed = os.path.join(folder, "veth.yaml")
         with open(testbed, "w") as out:
-            out.write("kind: dpdk\nports:\n  - {name: p1, device: \"net_af_packet0,iface=veth0,qpairs=1\", "
+            out.write("kind: dpdk\nports:\n  - {name: p1, device: veth0, driver: af_packet, "
                       "link_rate: 10Gbps, hosts: sources}\n")
         tools = {"rocegen": [ROCEGEN, "replay", path, "--testbed", testbed, "--json"]}
         if shutil.which("tcpreplay"):
