@@ -84,10 +84,12 @@ void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::u
         totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
         totals.on_packet(packet);
         if (unwrapped.layer_count > 0) count_tunnels(report.tunnels, unwrapped);
-        report.bursts.on_frame(when_ns, packet.frame_bytes, packet.source_ip, packet.destination_ip,
-                               frame);
-        report.pause.on_packet(packet, when_ns, unwrapped.macs_known, frame);
-        report.flows.on_packet(packet, when_ns, frame);
+        const std::uint32_t point = point_of(record.file, record.interface);
+        report.pause.on_packet(packet, when_ns, unwrapped.macs_known, frame, point);
+        if (report.flows.on_packet(packet, when_ns, frame, point)) {
+            report.bursts.on_frame(when_ns, packet.frame_bytes, packet.source_ip,
+                                   packet.destination_ip, frame);
+        }
         if (series) series->on_packet(packet, when_ns);
     }
 }
