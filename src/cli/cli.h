@@ -35,6 +35,9 @@ struct LoadArguments {
 /// Throws Failure(kBadInput) whose text is every error found.
 Loaded load(const LoadArguments& arguments);
 
+/// A testbed alone: a path, or the name of an installed one. Throws as load() does.
+Testbed load_testbed_named(const std::string& name);
+
 /// Adds the options that name what load() reads.
 void add_load_options(CLI::App& command, LoadArguments& arguments);
 

@@ -43,6 +43,13 @@ void add_load_options(CLI::App& command, LoadArguments& arguments) {
                        "Replaces the profile's phases.measure, like 10s");
 }
 
+Testbed load_testbed_named(const std::string& name) {
+    Diagnostics diagnostics;
+    std::optional<Testbed> testbed = load_testbed(find(name, "profiles/testbeds"), diagnostics);
+    if (diagnostics.failed() || !testbed) throw Failure(ExitStatus::kBadInput, diagnostics.text());
+    return std::move(*testbed);
+}
+
 Loaded load(const LoadArguments& arguments) {
     Diagnostics diagnostics;
     Loaded loaded;

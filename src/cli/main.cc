@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
+#include "cli/replay.h"
 
 int main(int argc, char** argv) {
     using rocegen::ExitStatus;
@@ -54,6 +55,34 @@ int main(int argc, char** argv) {
         "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
         "frames.");
 
+    rocegen::cli::ReplayArguments replay_arguments;
+    CLI::App& replay = *app.add_subcommand("replay", "Send a capture, with its own gaps");
+    replay.add_option("file", replay_arguments.file, "Capture of Ethernet frames")->required();
+    replay
+        .add_option("--testbed", replay_arguments.testbed,
+                    "Testbed of kind dpdk: the ports (YAML file or name)")
+        ->required();
+    replay.add_option("--speed", replay_arguments.speed, "Its gaps so many times shorter: 2, 0.5")
+        ->capture_default_str();
+    replay.add_option("--rate", replay_arguments.rate,
+                      "At this L1 rate, of all frames together, instead of its own gaps");
+    replay.add_flag("--back-to-back", replay_arguments.at_once, "As fast as the ports take them");
+    replay.add_option("--loops", replay_arguments.loops, "So many times, a mean gap between two")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+    replay.add_option(
+        "--map", replay_arguments.maps,
+        "Rewrite: mac, ip, vlan, dscp or qp:OLD=NEW, or a YAML file of such maps; again "
+        "for more. Checksums and ICRC follow");
+    replay.add_option("--port", replay_arguments.ports,
+                      "INTERFACE=PORT: where the frames of a capture's interface go; else its "
+                      "interfaces go to the testbed's ports in order");
+    replay.add_flag("--refuse-cut", replay_arguments.refuse_cut,
+                    "Refuse a capture that holds cut frames, which else are filled up with zeros");
+    replay.add_flag("--json", replay_arguments.json, "Print the report as JSON on stdout");
+    replay.footer(
+        "Exit status: 0 all was sent; 1 not all was; 2 wrong arguments or files; 3 the machine "
+        "cannot; 130 interrupted.");
+
     rocegen::cli::DiffArguments diff_arguments;
     CLI::App& diff = *app.add_subcommand(
         "diff",
@@ -78,6 +107,7 @@ int main(int argc, char** argv) {
         return status == 0 ? 0 : int(ExitStatus::kBadInput);
     }
     try {
+        if (replay) return int(rocegen::cli::replay(replay_arguments));
         if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
         if (craft) return int(rocegen::cli::craft(craft_arguments));

@@ -104,6 +104,9 @@ constexpr std::array kKeys = std::to_array<Key>({
      "First destination QP of each destination host; each further one is 1 more."},
     {P, "flows[].source_qp", K::kCount, "chosen", 0, kMax24, "",
      "First source QP of each source host; each further one is 1 more."},
+    {P, "flows[].shared_qp", K::kBool, "false", 0, 0, "",
+     "Whether the pinned queue pairs may be other flows' as well: several verbs on one QP. Frames "
+     "without a tag are then counted for the first of these flows."},
     {P, "flows[].psn", K::kCount, "from the seed", 0, kMax24, "", "First PSN of every QP."},
     {P, "flows[].udp_source_port", K::kCount, "see source_ports", 0, 0xffff, "",
      "UDP or TCP source port of every QP."},

@@ -79,9 +79,11 @@ private:
                                             "exceed 16777215; begin lower",
                                             needed(stream), base, plan_.hosts[host].name));
         const auto [other, is_new] = used_.emplace(key_of(host, qp), stream.flow);
-        if (is_new) return;
-        refuse(flow, fmt::format("queue pair {} of {} is flow {}'s already; begin elsewhere", qp,
-                                 plan_.hosts[host].name, profile_.flows[other->second].name));
+        if (is_new || (flow.shared_qp && other->second != stream.flow)) return;
+        refuse(flow,
+               fmt::format("queue pair {} of {} is flow {}'s already; begin elsewhere, or say "
+                           "shared_qp: true",
+                           qp, plan_.hosts[host].name, profile_.flows[other->second].name));
     }
     std::uint64_t needed(const StreamPlan& like) const {
         std::uint64_t count = 0;

@@ -43,6 +43,7 @@ void refuse(MapReader& map, std::initializer_list<std::string_view> keys, std::s
 void read_addressing(MapReader& map, FlowFrames& out) {
     map.count("dest_qp", out.dest_qp);
     map.count("source_qp", out.source_qp);
+    map.boolean("shared_qp", out.shared_qp);
     map.count("psn", out.initial_psn);
     map.count("udp_source_port", out.udp_source_port);
     if (const auto rule = map.choice("source_ports")) out.source_ports = SourcePorts(*rule);

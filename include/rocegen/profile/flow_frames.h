@@ -75,6 +75,7 @@ struct FlowFrames {
     std::uint32_t path_mtu = 1024;
     bool tag = true;                                  ///< Whether frames carry the measurement tag.
     std::optional<std::uint32_t> dest_qp, source_qp;  ///< The first QP, 0..2^24 - 1.
+    bool shared_qp = false;                           ///< Pinned QPs may be other flows' too.
     std::optional<std::uint32_t> initial_psn;         ///< Of every QP, 0..2^24 - 1.
     std::optional<std::uint16_t> udp_source_port;     ///< Of every QP; TCP's as well.
     SourcePorts source_ports = SourcePorts::kSpread;
