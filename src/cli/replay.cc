@@ -192,7 +192,8 @@ ExitStatus replay(const ReplayArguments& arguments) {
 
     ReplayConfig config;
     for (const TestbedPort& port : testbed.ports) {
-        config.ports.push_back({port.name, port.device, port.link_rate, port.mtu});
+        config.ports.push_back(
+            LivePortConfig{port.name, port.device, port.link_rate, port.mtu, port.driver});
     }
     for (const std::uint32_t interface : scan.interfaces) {
         const TestbedPort& port = testbed.ports[port_of[interface]];
@@ -203,6 +204,7 @@ ExitStatus replay(const ReplayArguments& arguments) {
     }
     if (!testbed.cores.workers.empty()) config.worker_cpu = testbed.cores.workers.front();
     config.main_cpu = testbed.cores.main;
+    config.force = arguments.force;
     config.frame_bytes_max = scan.frame_bytes_max;
     std::optional<CaptureReader> reader(arguments.file);
     FrameMaker maker(map);

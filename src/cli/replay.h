@@ -22,6 +22,7 @@ struct ReplayArguments {
     std::vector<std::string> maps;   ///< "ip:OLD=NEW", or a file of them.
     std::vector<std::string> ports;  ///< "INTERFACE=PORT".
     bool refuse_cut = false;         ///< Frames that the capture cut.
+    bool force = false;              ///< Takes interfaces that the machine itself uses.
     bool json = false;
 };
 ExitStatus replay(const ReplayArguments& arguments);

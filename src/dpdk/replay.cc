@@ -17,6 +17,7 @@
 #include "rocegen/dpdk/cpu_claim.h"
 #include "rocegen/dpdk/device.h"
 #include "rocegen/dpdk/eal.h"
+#include "rocegen/dpdk/resolve.h"
 #include "rocegen/dpdk/signals.h"
 #include "rocegen/engine/port.h"
 
@@ -162,7 +163,8 @@ class Session {
 public:
     explicit Session(const ReplayConfig& config, SignalWaiter& signals)
         : config_(config), signals_(signals) {
-        const FrameNeeds needs{config.frame_bytes_max, config.frame_bytes_max};
+        FrameNeeds needs;
+        needs.payload_bytes = needs.frame_bytes = config.frame_bytes_max;
         const std::vector<std::uint16_t> ids = create_ports(config.ports);
         for (std::size_t i = 0; i < ids.size(); ++i)
             devices_.emplace_back(ids[i], config.ports[i], needs);
@@ -298,8 +300,11 @@ void Session::free_ring() {
 
 }  // namespace
 
-ReplayResult run_replay(const ReplayConfig& config) {
-    const FrameNeeds needs{config.frame_bytes_max, config.frame_bytes_max};
+ReplayResult run_replay(const ReplayConfig& asked) {
+    FrameNeeds needs;
+    needs.payload_bytes = needs.frame_bytes = asked.frame_bytes_max;
+    ReplayConfig config = asked;
+    config.ports = resolve_devices(asked.ports, needs, asked.force);
     check_devices(config.ports, needs);
     CpuClaims claims;
     const std::vector<unsigned> allowed = allowed_cpus();

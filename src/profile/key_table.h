@@ -31,6 +31,8 @@ enum class KeyKind : std::uint8_t {
     kMac,
     kShare,      ///< "1/8", "0.2", "20%"; min and max in 2^-32.
     kThreshold,  ///< A size, or the word of `choices`.
+    kMapOrWord,  ///< A map, or a word of `choices`.
+    kLineRate,   ///< bit/s, or a share of the line; min and max in bit/s.
 };
 
 struct Key {

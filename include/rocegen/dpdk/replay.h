@@ -28,6 +28,7 @@ struct ReplayConfig {
     std::vector<LivePortConfig> ports;
     std::optional<unsigned> worker_cpu;  ///< Empty: the last one that this process may use.
     std::optional<unsigned> main_cpu;
+    bool force = false;                 ///< Takes interfaces that the machine itself uses.
     std::uint32_t frame_bytes_max = 0;  ///< Of all frames.
     /// The next frame; false at the end.
     std::function<bool(ReplayFrame&)> next;
