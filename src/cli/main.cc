@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
         ->required();
 
     rocegen::cli::AnalyzeArguments analyze_arguments;
+    analyze_arguments.command_line.assign(argv, argv + argc);
     CLI::App& analyze = *app.add_subcommand("analyze", "Say what is in captures of RoCE traffic");
     analyze
         .add_option("files", analyze_arguments.files,
@@ -51,6 +52,8 @@ int main(int argc, char** argv) {
         ->required();
     analyze.add_flag("--json", analyze_arguments.json, "Print all of it as JSON on stdout");
     rocegen::cli::add_choice_options(analyze, analyze_arguments.choice);
+    analyze.add_option("--out", analyze_arguments.out,
+                       "Write report.html, report.txt, report.json and series.csv to this folder");
     analyze.add_option("--extract", analyze_arguments.extract,
                        "Write the frames that were chosen to this file (pcapng)");
     analyze.add_option("--link-rate", analyze_arguments.link_rate,
