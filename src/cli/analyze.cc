@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/annotate.h"
 #include "cli/cli.h"
 #include "cli/packet_feed.h"
 #include "rocegen/capture/copy.h"
@@ -183,6 +184,10 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
     report.lossless = numbers("--lossless", arguments.lossless, 7);
     report.lossless_dscp = numbers("--lossless-dscp", arguments.lossless_dscp, 63);
     report.watch();
+    const auto& files = arguments.files;
+    if (!arguments.annotate.empty() && std::find(files.begin(), files.end(), "-") != files.end()) {
+        refuse("--annotate", "-", "is read once, and two readings are needed: name a file");
+    }
     std::optional<CaptureCopy> extract;
     if (!arguments.extract.empty()) {
         extract.emplace(arguments.extract, reader, "extracted by rocegen analyze");
@@ -195,6 +200,7 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
              series ? &*series : nullptr);
     if (extract) extract->close();
     report.finish();
+    if (!arguments.annotate.empty()) annotate(files, arguments.annotate, annotations(report));
     for (const CaptureReader& file : reader.files()) report.files.push_back(describe(file));
     for (const std::string& warning : report.warnings()) fmt::print(stderr, "{}\n", warning);
     if (series) {

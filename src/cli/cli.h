@@ -62,6 +62,7 @@ struct AnalyzeArguments {
     std::vector<std::string> files;  ///< "-": standard input. Several are merged by time.
     bool json = false;
     ChoiceArguments choice;                ///< Frames that are looked at.
+    std::string annotate;                  ///< A pcapng copy with comments; empty: none.
     std::string extract;                   ///< A pcapng file for these frames; empty: none.
     std::optional<std::string> link_rate;  ///< For paused time: "100Gbps".
     std::size_t max_flows = 1'000'000;

@@ -54,6 +54,10 @@ int main(int argc, char** argv) {
     rocegen::cli::add_choice_options(analyze, analyze_arguments.choice);
     analyze.add_option("--out", analyze_arguments.out,
                        "Write report.html, report.txt, report.json and series.csv to this folder");
+    analyze.add_option(
+        "--annotate", analyze_arguments.annotate,
+        "Copy all of the capture to this file (pcapng), with the timeline's comments "
+        "on the frames that it is made of");
     analyze.add_option("--extract", analyze_arguments.extract,
                        "Write the frames that were chosen to this file (pcapng)");
     analyze.add_option("--link-rate", analyze_arguments.link_rate,
