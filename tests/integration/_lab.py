@@ -74,7 +74,7 @@ def profile(flows, measure="1s", head="", expectations=()):
 {head}
 phases: {{measure: {measure}, drain: 20ms}}
 classes:
-  rdma: {{dscp: 26, pcp: 3, ecn: ect0}}
+  rdma: {{dscp: 26, ecn: ect0}}
 hosts:
   a: {{count: 1}}
   b: {{count: 1}}

@@ -60,7 +60,7 @@ def compare(report, capture):
 
 with Folder() as folder:
     path = folder.file("mixed.yaml", profile(FLOWS, measure="30s").replace(
-        "classes:\n  rdma: {dscp: 26, pcp: 3, ecn: ect0}", CLASSES))
+        "classes:\n  rdma: {dscp: 26, ecn: ect0}", CLASSES))
     pair("veth0", "veth1", 1500)
     for driver, ends, port in (("af_packet", ("veth0", "veth1"), "veth1"),
                                ("af_xdp", ("left0", "right0"), "left1")):
