@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "profile/check_plan.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/analysis/metrics.h"
+#include "rocegen/fabric/config.h"
 
 namespace rocegen {
 namespace {
@@ -37,6 +40,78 @@ struct Names {
     std::string_view word;
     std::vector<std::string> known;
 };
+
+bool compares(double seen, const Expectation& e) {
+    switch (e.compare) {
+        case Expectation::Compare::kEqual:
+            return seen == e.value;
+        case Expectation::Compare::kNotEqual:
+            return seen != e.value;
+        case Expectation::Compare::kLess:
+            return seen < e.value;
+        case Expectation::Compare::kLessOrEqual:
+            return seen <= e.value;
+        case Expectation::Compare::kGreater:
+            return seen > e.value;
+        case Expectation::Compare::kGreaterOrEqual:
+            return seen >= e.value;
+    }
+    return false;
+}
+
+/// Where frames of one flow, or of all, meet: link rates of the ports that send to a port over its
+/// own. The greatest; empty if what lies between is not known.
+struct Convergence {
+    double ratio = 0;
+    std::string port;
+};
+std::optional<Convergence> convergence(const Testbed& testbed, const Plan& plan,
+                                       std::string_view flow) {
+    const TopologyConfig::Kind kind = testbed.fabric.topology.kind;
+    const bool emulated = testbed.kind == Testbed::Kind::kEmulated;
+    const bool inner_links = kind != TopologyConfig::Kind::kSingle && testbed.has_switches();
+    if (emulated && (inner_links || !testbed.fabric.faults.empty())) return std::nullopt;
+    std::vector<std::set<std::uint32_t>> senders(plan.ports.size());
+    std::vector<bool> receives(plan.ports.size());
+    for (const StreamPlan& stream : plan.streams) {
+        const std::uint32_t port = plan.receiving_port(stream), from = plan.sending_port(stream);
+        if (std::max(port, from) >= plan.ports.size()) return std::nullopt;  // refused already
+        senders[port].insert(from);
+        if (flow.empty() || plan.flows[stream.flow].name == flow) receives[port] = true;
+    }
+    std::optional<Convergence> worst;
+    for (std::size_t port = 0; port < plan.ports.size(); ++port) {
+        if (!receives[port]) continue;
+        double sum = 0;
+        for (const std::uint32_t from : senders[port]) {
+            sum += double(plan.ports[from].link_rate.bits_per_sec);
+        }
+        const double ratio = sum / double(plan.ports[port].link_rate.bits_per_sec);
+        if (!worst || ratio > worst->ratio) worst = Convergence{ratio, plan.ports[port].name};
+    }
+    return worst;
+}
+
+/// CE is asked for, and no queue can grow for a mark.
+void check_congestion(const Expectation& e, const Testbed& testbed, const Plan& plan,
+                      const std::string& start, Diagnostics& diagnostics) {
+    const bool of_flow =
+        e.scope == Scope::kFlow && (e.metric == "ecn_ce_rx" || e.metric == "ecn_ce_share");
+    const bool of_fabric = e.scope == Scope::kFabric && e.metric == "ce_marked";
+    if ((!of_flow && !of_fabric) || compares(0, e)) return;
+    for (const FlowPlan& flow : plan.flows) {
+        if (of_flow && flow.name == e.name && flow.ecn == kCe) return;  // sent as CE
+    }
+    const auto found = convergence(testbed, plan, of_flow ? e.name : "");
+    if (!found || found->ratio > 1) return;
+    diagnostics.error(
+        e.place,
+        fmt::format(
+            "{}the physical convergence at {} is {:.2f}: the links that send to it carry no "
+            "more than its own, so no queue grows and nothing is marked; add a sending "
+            "port, or give {} a slower link",
+            start, found->port, found->ratio, found->port));
+}
 
 }  // namespace
 
@@ -77,6 +152,9 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
         }
         const std::string why = why_unit_differs(metric->unit, e);
         if (!why.empty()) diagnostics.error(e.place, start + why);
+        if (e.scope != Scope::kFabric || testbed.has_switches()) {
+            check_congestion(e, testbed, plan, start, diagnostics);
+        }
     }
 }
 

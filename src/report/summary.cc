@@ -39,16 +39,18 @@ void say_queue(const FabricResult& fabric, std::vector<std::string>& out) {
 }
 
 void say_marks(const Result& result, std::vector<std::string>& out) {
-    std::uint64_t ce = 0, ect = 0;
+    std::uint64_t ce = 0, ect = 0, cnps = 0;
     for (const FlowResult& flow : result.flows) {
+        cnps += flow.responses.cnp;
         ce += flow.ecn_ce_rx;
         ect += flow.ect_rx;
     }
     if (ect == 0) return out.push_back("No ECN-capable frame arrived, so none could be marked.");
     out.push_back(ce == 0 ? fmt::format("None of {} ECN-capable frames arrived marked CE.", ect)
                           : fmt::format("{:.3g} % of the ECN-capable frames arrived marked CE ({} "
-                                        "of {}).",
-                                        100 * double(ce) / double(ect), ce, ect));
+                                        "of {}){}.",
+                                        100 * double(ce) / double(ect), ce, ect,
+                                        cnps > 0 ? fmt::format("; {} CNPs came back", cnps) : ""));
 }
 
 void say_pauses(const Result& result, const FabricResult* fabric, std::vector<std::string>& out) {
@@ -130,6 +132,27 @@ void say_delay(const Result& result, const Plan& plan, std::vector<std::string>&
                               nanoseconds(double(d.p99)), nanoseconds(double(d.max))));
 }
 
+void say_faults(const FabricResult& fabric, std::vector<std::string>& out) {
+    constexpr std::size_t kMost = 4;
+    for (std::size_t i = 0; i < std::min(kMost, fabric.faults.size()); ++i) {
+        const FaultResult& f = fabric.faults[i];
+        std::string text =
+            fmt::format("Fault {} of {} at {}: {} frames were dropped until {}",
+                        to_text(f.fault.kind), f.of, milliseconds(f.fault.at), sum(f.drops),
+                        i + 1 < fabric.faults.size() ? "the next" : "the end");
+        if (f.rerouted != kNever) {
+            text += fmt::format("; all switches had new routes at {}", milliseconds(f.rerouted));
+        }
+        out.push_back(text + ".");
+    }
+    if (fabric.faults.size() > kMost) {
+        out.push_back(
+            fmt::format("{} more faults are listed below.", fabric.faults.size() - kMost));
+    }
+    const std::uint64_t storms = totals(fabric).storms;
+    if (storms > 0) out.push_back(fmt::format("The watchdog of a switch acted {} times.", storms));
+}
+
 }  // namespace
 
 std::string kibibytes(std::uint64_t bytes) {
@@ -148,6 +171,7 @@ std::vector<std::string> summary(const Result& result, const Plan& plan,
     say_pauses(result, fabric, out);
     say_loss(result, plan, fabric, out);
     say_delay(result, plan, out);
+    if (fabric) say_faults(*fabric, out);
     return out;
 }
 
