@@ -3,7 +3,7 @@
 import statistics
 import struct
 
-from _lab import Folder, expect, expect_equal, run_json
+from _lab import SOURCE, Folder, expect, expect_equal, run_json
 from _veth import enter_own_namespace, pair
 
 enter_own_namespace()
@@ -68,9 +68,9 @@ ports:
   - {name: p1, device: veth0, link_rate: 100Gbps, hosts: sources}
   - {name: p2, device: veth1, link_rate: 100Gbps, hosts: rest}
 """)
-    for name, testbed in (("loopback", []), ("veth", ["--testbed", veth])):
+    for name, testbed in (("loopback", f"{SOURCE}/profiles/testbeds/loopback.yaml"), ("veth", veth)):
         own = folder.file(f"{name}.pcapng")
-        report = run_json(profile, *testbed, "--capture", own)
+        report = run_json(profile, "--testbed", testbed, "--capture", own)
         (flow,) = report["flows"]
         expect(flow["lost"] == 0, f"{name}: {flow['lost']} lost")
         expect_equal(flow["data_frames_rx"], HOSTS * BURSTS * FRAMES, f"{name}: frames")

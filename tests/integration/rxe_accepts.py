@@ -132,7 +132,7 @@ def send(folder, net, driver, batch):
     profile, testbed = write_files(folder, net, driver, flows, 10 * (len(flows) + 2))
     run = subprocess.run([ROCEGEN, "run", profile, "--testbed", testbed], stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, text=True, timeout=120)
-    if run.returncode:
+    if run.returncode not in (0, 1):  # 1: late frames on a busy machine; Linux judges what they are
         raise RuntimeError(f"rocegen does not run over {driver}: {run.stderr}")
 
 
