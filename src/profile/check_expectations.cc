@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "profile/check_plan.h"
 #include "profile/yaml_reader.h"
@@ -41,7 +42,73 @@ bool has_name(const Expectation& e, const std::vector<std::string>& flows,
     return true;
 }
 
+/// Metrics that say that something was congested.
+bool wants_congestion(const Expectation& e) {
+    const bool metric = e.metric == "ecn_ce_rx" || e.metric == "ecn_ce_share" ||
+                        e.metric == "ce_marked" || e.metric == "pfc_xoff_tx";
+    const bool some = (e.compare == Expectation::Compare::kGreater && e.value >= 0) ||
+                      (e.compare == Expectation::Compare::kGreaterOrEqual && e.value > 0) ||
+                      (e.compare == Expectation::Compare::kNotEqual && e.value == 0);
+    return metric && some;
+}
+
+/// Link rates of the ports that send to each port, over its own.
+std::vector<double> convergences(const Plan& plan) {
+    std::vector<std::set<std::uint32_t>> senders(plan.ports.size());
+    for (const StreamPlan& stream : plan.streams) {
+        senders[plan.receiving_port(stream)].insert(plan.sending_port(stream));
+    }
+    std::vector<double> ratios;
+    for (std::size_t port = 0; port < plan.ports.size(); ++port) {
+        double sum = 0;
+        for (const std::uint32_t sender : senders[port]) {
+            sum += double(plan.ports[sender].link_rate.bits_per_sec);
+        }
+        ratios.push_back(sum / double(plan.ports[port].link_rate.bits_per_sec));
+    }
+    return ratios;
+}
+
+/// Why no queue on the way of what `e` asks for can ever grow; empty if one can.
+std::string why_never_congested(const Expectation& e, const Testbed& testbed, const Plan& plan) {
+    using Topology = TopologyConfig::Kind;
+    const bool emulated = testbed.kind == Testbed::Kind::kEmulated;
+    const FabricConfig& fabric = testbed.fabric;
+    const bool plain = !emulated || fabric.topology.kind == Topology::kSingle ||
+                       fabric.topology.kind == Topology::kLink;
+    const bool odd = emulated && (!fabric.faults.empty() || fabric.nic.rx_rate.bits_per_sec > 0);
+    if (!plain || odd || plan.streams.empty()) return "";
+    const std::vector<double> ratios = convergences(plan);
+    double highest = 0;
+    std::uint32_t at = 0;
+    for (const StreamPlan& stream : plan.streams) {
+        const FlowPlan& flow = plan.flows[stream.flow];
+        if (e.scope == Scope::kFlow && flow.name != e.name) continue;
+        if (flow.ecn == kCe) return "";  // marked by ourselves
+        const std::uint32_t port = plan.receiving_port(stream);
+        if (ratios[port] > highest) at = port;
+        highest = std::max(highest, ratios[port]);
+    }
+    if (highest > 1 || highest == 0) return "";
+    return fmt::format(
+        "the physical convergence is {:.2f} at most (port {}: link rates of the ports that send to "
+        "it over its own), so no congestion is possible; send from more or faster ports, or add "
+        "needs switch and run it elsewhere",
+        highest, plan.ports[at].name);
+}
+
 }  // namespace
+
+std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbed& testbed) {
+    for (const Expectation::Need need : e.needs) {
+        const bool has = need == Expectation::Need::kSwitch ? testbed.passes_switch()
+                         : need == Expectation::Need::kFabric
+                             ? testbed.has_switches()
+                             : testbed.kind == Testbed::Kind::kDpdk;
+        if (!has) return need;
+    }
+    return std::nullopt;
+}
 
 void check_expectations(const Profile& profile, const Testbed& testbed, const Plan& plan,
                         Diagnostics& diagnostics) {
@@ -56,10 +123,16 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
                 e.place, fmt::format("{}there is no {} {}{}", start, flow ? "flow" : "port", e.name,
                                      did_you_mean(e.name, flow ? flows : ports)));
         }
-        if (e.scope == Scope::kFabric && !testbed.has_switches()) {
+        const bool asked = !missing_need(e, testbed);
+        if (asked && wants_congestion(e)) {
+            const std::string why = why_never_congested(e, testbed, plan);
+            if (!why.empty()) diagnostics.error(e.place, start + why);
+        }
+        if (asked && e.scope == Scope::kFabric && !testbed.has_switches()) {
             diagnostics.error(
                 e.place, fmt::format("{}testbed {} has no switch to see it at; run on one with "
-                                     "kind: emulated and switches, like emulated.yaml",
+                                     "kind: emulated and switches, like emulated.yaml, or add "
+                                     "needs fabric",
                                      start, testbed.name));
         }
         const MetricInfo* metric = find_metric(to_text(e.scope), e.metric);

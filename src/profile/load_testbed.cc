@@ -120,7 +120,7 @@ void read_testbed(ReadContext& context, const YAML::Node& root, Testbed& out) {
         refuse_keys(map, {"switch"}, "a topology with switches, like {type: single}");
         return read_ends(map, ends, out);
     }
-    refuse_keys(map, {"link", "topology", "ends", "switch", "qos"}, "kind: emulated");
+    refuse_keys(map, {"link", "topology", "ends", "switch"}, "kind: emulated");
     if (!ports) return map.error("ports", "is missing; kind: dpdk needs at least one port");
     each_item(context, *ports, "ports", [&](const YAML::Node& item, const std::string& path) {
         read_port(context, item, path, out);
