@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "rocegen/wire/aeth.h"
 #include "rocegen/wire/headers.h"
 #include "rocegen/wire/opcode.h"
 
@@ -33,6 +34,48 @@ bool ends_message(const Packet& packet) {
     return segment == Segment::kLast || segment == Segment::kOnly;
 }
 
+void count(const Packet& packet, ResponsesRx& responses) noexcept {
+    const Roce& roce = packet.roce;
+    if (roce.opcode == std::uint8_t(Opcode::kCnp)) {
+        ++responses.cnp;
+        return;
+    }
+    if ((info(roce.opcode).extensions & kHasAeth) == 0 || packet.payload_bytes > 0) {
+        ++responses.read_frames;
+        responses.read_payload_bytes += packet.payload_bytes;
+        return;
+    }
+    switch (ack_kind(roce.syndrome)) {
+        case AckKind::kAck:
+            ++responses.ack;
+            return;
+        case AckKind::kRnrNak:
+            ++responses.rnr;
+            return;
+        case AckKind::kReserved:
+            ++responses.nak_other;
+            return;
+        case AckKind::kNak:
+            break;
+    }
+    switch (Nak(roce.syndrome)) {
+        case Nak::kSequence:
+            ++responses.nak_sequence;
+            return;
+        case Nak::kInvalidRequest:
+            ++responses.nak_invalid_request;
+            return;
+        case Nak::kRemoteAccess:
+            ++responses.nak_remote_access;
+            return;
+        case Nak::kRemoteOperation:
+            ++responses.nak_remote_operation;
+            return;
+        default:
+            ++responses.nak_other;
+    }
+}
+
 }  // namespace
 
 Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
@@ -41,6 +84,7 @@ Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
       icrc_countdown_(1),
       streams_(plan.streams.size()),
       delay_ns_(plan.flows.size()),
+      message_ns_(plan.flows.size()),
       series_(plan.flows.size()) {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const StreamPlan& stream = plan.streams[i];
@@ -50,6 +94,7 @@ Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
         streams_[i].by_psn.expect(counted ? 0 : stream.initial_psn.value());
         streams_[i].last_psn = stream.initial_psn;
         by_qp_.emplace(qp_key(plan.hosts[stream.destination_host].ip, stream.dest_qp), i);
+        by_source_qp_.emplace(qp_key(plan.hosts[stream.source_host].ip, stream.source_qp), i);
     }
 }
 
@@ -65,6 +110,37 @@ std::uint32_t Analyzer::stream_of(const Packet& packet) const noexcept {
                       plan_.hosts[stream.destination_host].ip == packet.destination_ip &&
                       plan_.hosts[stream.source_host].ip == packet.source_ip;
     return ours ? found->second : kNoStream;
+}
+
+std::uint32_t Analyzer::answered_by(const Packet& packet) const noexcept {
+    const std::uint8_t opcode = packet.roce.opcode;
+    if (packet.tagged || (!info(opcode).response && opcode != std::uint8_t(Opcode::kCnp))) {
+        return kNoStream;
+    }
+    const auto found = by_source_qp_.find(qp_key(packet.destination_ip, packet.roce.dest_qp));
+    if (found == by_source_qp_.end()) return kNoStream;
+    const StreamPlan& stream = plan_.streams[found->second];
+    const bool ours = stream.source_qp == packet.roce.dest_qp &&
+                      plan_.hosts[stream.source_host].ip == packet.destination_ip &&
+                      plan_.hosts[stream.destination_host].ip == packet.source_ip;
+    return ours ? found->second : kNoStream;
+}
+
+void Analyzer::on_message(StreamRx& rx, std::uint32_t flow, const Packet& packet,
+                          Arrival arrival) noexcept {
+    const Segment segment = info(packet.roce.opcode).segment;
+    if (segment == Segment::kOnly || segment == Segment::kFirst) {
+        rx.message_sent_ns = packet.tag.sent_ns;
+        rx.message_whole = true;
+    } else {
+        rx.message_whole &= arrival == Arrival::kInOrder;
+    }
+    if (segment == Segment::kFirst || segment == Segment::kMiddle) return;
+    if (rx.message_whole) {
+        const std::int64_t took = whole_ns(packet.when) - std::int64_t(rx.message_sent_ns);
+        message_ns_[flow].record(std::uint64_t(std::max<std::int64_t>(took, 0)));
+    }
+    rx.message_whole = false;
 }
 
 /// The PSN, or which of the stream's packets it is when each takes `step` of them.
@@ -90,6 +166,9 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
         return;
     }
     if (Opcode(packet.roce.opcode) == Opcode::kCnp) series_.cnp.add(series_.config, packet.when, 1);
+    if (const std::uint32_t answered = answered_by(packet); answered != kNoStream) {
+        return count(packet, streams_[answered].responses);
+    }
     const std::uint32_t index = stream_of(packet);
     if (index == kNoStream) {
         if (roce) totals_.foreign.add(1);
@@ -113,6 +192,7 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     if (has_psn(plan_.flows[flow])) {
         arrival = rx.by_psn.on(number_of(packet.roce.psn, plan_.flows[flow].number_step, rx));
     }
+    const Arrival psn_arrival = arrival;
     if (packet.tagged) {
         arrival = rx.by_tag.on(packet.tag.sequence);
         const std::int64_t delay = whole_ns(packet.when) - std::int64_t(packet.tag.sent_ns);
@@ -121,9 +201,13 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
         rx.delay_min_ns = rx.delay_count == 0 ? delay_ns : std::min(rx.delay_min_ns, delay_ns);
         rx.delay_max_ns = std::max(rx.delay_max_ns, delay_ns);
         rx.delay_sum_ns += delay_ns;
-        ++rx.delay_count;
+        if (rx.delay_count++ == 0) rx.first_sent_ns = packet.tag.sent_ns;
+        if (roce) on_message(rx, flow, packet, psn_arrival);
     }
-    rx.messages += ends_message(packet) && arrival != Arrival::kDuplicate;
+    // By PSN where there is one: what was sent again has a tag of its own.
+    const bool again = (has_psn(plan_.flows[flow]) ? psn_arrival : arrival) == Arrival::kDuplicate;
+    if (!again) rx.last_new = packet.when;
+    rx.messages += ends_message(packet) && !again;
 }
 
 }  // namespace rocegen

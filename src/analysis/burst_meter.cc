@@ -1,6 +1,7 @@
 #include "rocegen/analysis/burst_meter.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace rocegen {
@@ -23,6 +24,7 @@ bool Burst::incast() const { return contributors.size() >= BurstMeter::kIncastSo
 BurstMeter::BurstMeter(BurstOptions options, Timeline* timeline)
     : options_(std::move(options)), timeline_(timeline), ring_(kFirstRing) {
     std::sort(options_.windows_ns.begin(), options_.windows_ns.end());
+    assert(!options_.windows_ns.empty());
     if (options_.windows_ns.size() > kMaxWindows) options_.windows_ns.resize(kMaxWindows);
     for (std::size_t w = 0; w < options_.windows_ns.size(); ++w) {
         using Wide = unsigned __int128;
@@ -57,7 +59,6 @@ void BurstMeter::on_frame(std::int64_t when_ns, std::uint32_t bytes, const IpAdd
     const std::uint32_t to = destination == kNobody ? 0 : host_of(destination);
     const std::uint32_t from = source == kNobody ? 0 : host_of(source);
     const std::size_t windows = options_.windows_ns.size();
-    if (windows == 0) return;
     for (std::size_t w = 0; w < windows; ++w) leave(w);
     put_in({now_ns_, frame, from, to, l1_bytes(bytes)});
 }
@@ -104,6 +105,7 @@ void BurstMeter::put_in(const Frame& frame) {
         }
     }
     at(head_++) = frame;
+    l1_bytes_all_ += frame.l1_bytes;
     for (std::size_t w = 0; w < windows; ++w) {
         Sum& all = hosts_[0].sums[w];
         all.l1_bytes += frame.l1_bytes;

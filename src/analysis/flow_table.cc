@@ -98,6 +98,7 @@ CaptureFlow* FlowTable::flow_of(const FlowKey& key) {
     slot.flow = index;
     CaptureFlow& flow = flows_.emplace_back();
     flow.key = key;
+    flow.index = index;
     flow.hosts = hosts_of(key);
     senders_.insert({key.source});
     if (key.source_qp != 0) ++datagram_flows_[{key.source, {}, 0, key.source_qp}];
@@ -106,24 +107,26 @@ CaptureFlow* FlowTable::flow_of(const FlowKey& key) {
     return &flow;
 }
 
-void FlowTable::on_packet(const Packet& packet, std::int64_t when_ns) {
+void FlowTable::on_packet(const Packet& packet, std::int64_t when_ns, std::uint64_t frame) {
     if (packet.verdict != Verdict::kRoce && packet.verdict != Verdict::kRoceV1) return;
     const Roce& roce = packet.roce;
-    if (Opcode(roce.opcode) == Opcode::kCnp) return on_cnp(packet, when_ns);
+    if (Opcode(roce.opcode) == Opcode::kCnp) return on_cnp(packet, when_ns, frame);
     const OpcodeInfo& opcode = info(roce.opcode);
     CaptureFlow* const flow = flow_of(
         {packet.source_ip, packet.destination_ip, roce.dest_qp, roce.source_qp, opcode.response});
     if (!flow) return;
+    const FlowWatch::Frame seen{flow->index, when_ns, flow->last_ns, frame, flow->frames == 0};
     count(*flow, packet, when_ns);
     if (packet.icrc == IcrcVerdict::kBad && flow->icrc[std::size_t(IcrcVerdict::kGood)] > 0) {
         ++flow->corrupt;  // its receiver drops it, and what it says cannot be trusted
+        watch_.on_corrupt(flow->watch, packet, seen);
         return;
     }
     learn_mtu(*flow, packet);
     if (opcode.response) {
-        on_response(*flow, packet, when_ns);
+        on_response(*flow, packet, seen);
     } else {
-        on_request(*flow, packet, when_ns);
+        on_request(*flow, packet, seen);
     }
 }
 
@@ -180,14 +183,15 @@ bool FlowTable::answered(const CaptureFlow& flow) const {
     return hosts_[flow.hosts ^ 1].frames > 0;
 }
 
-void FlowTable::on_request(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns) {
+void FlowTable::on_request(CaptureFlow& flow, const Packet& packet, const FlowWatch::Frame& seen) {
     const Roce& roce = packet.roce;
+    watch_.on_data(flow.watch, packet, seen);
     if (is_datagram(roce.opcode) && (roce.dest_qp <= 1 || roce.dest_qp == kMulticastQp)) {
         ++flow.messages;
         if (roce.cm != CmMessage::kNone) sessions_.on_packet(packet);
         return;
     }
-    PsnSpace::Frame frame{.psn = roce.psn, .when_ns = when_ns};
+    PsnSpace::Frame frame{.psn = roce.psn, .when_ns = seen.ns};
     if (!sessions_.empty() && (!flow.psn.started() || flow.psn.next() != roce.psn)) {
         const auto next = flow.psn.started() ? std::optional{flow.psn.next()} : std::nullopt;
         frame.session =
@@ -200,16 +204,20 @@ void FlowTable::on_request(CaptureFlow& flow, const Packet& packet, std::int64_t
         } else {
             frame.span_most = bounded(psns(roce.dma_bytes, kLeastPathMtu));
             ++flow.reads_of_unknown_span;
+            flow.open_read = roce.psn;
+            flow.open_read_bytes = roce.dma_bytes;
         }
     }
-    const bool fresh = flow.psn.on_data(frame).fresh;
+    const PsnSpace::Outcome outcome = flow.psn.on_data(frame);
+    const bool fresh = outcome.fresh;
+    watch_.on_outcome(flow.watch, packet, seen, outcome, flow.psn.has_gaps());
     if (!fresh && is_read_request(roce.opcode) && flow.partner != kNoFlow) {
         flows_[flow.partner].psn.on_asked_again(roce.psn);
     }
     if (fresh && ends_message(info(roce.opcode).segment)) ++flow.messages;
 }
 
-void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns) {
+void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, const FlowWatch::Frame& seen) {
     const Roce& roce = packet.roce;
     const OpcodeInfo& opcode = info(roce.opcode);
     const bool data = is_read_response(roce.opcode);
@@ -221,16 +229,33 @@ void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, std::int64_
             distance(flow.psn.next(), roce.psn) >= 0) {
             ++flow.unfinished_messages;
         }
-        const bool fresh =
-            flow.psn.on_data({.psn = roce.psn, .any_gap = begins, .when_ns = when_ns}).fresh;
+        watch_.on_data(flow.watch, packet, seen);
+        const PsnSpace::Outcome outcome =
+            flow.psn.on_data({.psn = roce.psn, .any_gap = begins, .when_ns = seen.ns});
+        const bool fresh = outcome.fresh;
+        watch_.on_outcome(flow.watch, packet, seen, outcome, flow.psn.has_gaps());
         flow.message_open = !ends_message(opcode.segment);
         if (fresh && ends_message(opcode.segment)) ++flow.messages;
     } else {
         flow.syndromes.add(kind == AckKind::kAck ? kAckNoCredits : roce.syndrome);
     }
     CaptureFlow* const requests = partner_of(flow, roce.psn);
+    if (!data && (kind == AckKind::kNak || kind == AckKind::kRnrNak)) {
+        FlowWatch::Frame nak = seen;
+        if (requests) nak.flow = flow.partner;
+        watch_.on_nak(requests ? &requests->watch : nullptr, packet, nak);
+    }
     if (!requests) return;
-    if (data) requests->psn.on_answer(roce.psn);
+    if (data) {
+        requests->psn.on_answer(roce.psn);
+        const auto mtu = path_mtu(*requests);
+        if (requests->open_read_bytes > 0 && mtu) {
+            const std::uint32_t span = bounded(psns(requests->open_read_bytes, *mtu));
+            requests->psn.on_answer(requests->open_read.plus(span - 1));
+            requests->open_read_bytes = 0;
+            --requests->reads_of_unknown_span;
+        }
+    }
     if (data || kind == AckKind::kAck) {
         requests->psn.on_ack(roce.psn);
     } else if (kind == AckKind::kRnrNak) {
@@ -269,11 +294,11 @@ CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
 
 CaptureFlow& FlowTable::pair(CaptureFlow& responses, std::uint32_t requests) {
     responses.partner = requests;
-    flows_[requests].partner = slot_of(responses.key).flow;
+    flows_[requests].partner = responses.index;
     return flows_[requests];
 }
 
-void FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns) {
+void FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t frame) {
     const FlowKey key{{}, packet.destination_ip, packet.roce.dest_qp};
     auto at = targets_index_.find(key);
     if (at == targets_index_.end()) {
@@ -296,6 +321,44 @@ void FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns) {
     ++target.ecn[packet.ecn & 3];
     target.sources.add(packet.source_ip);
     target.dscp.add(packet.dscp);
+    if (target.flow == kNoFlow && target.tries < kPairingTries) {
+        ++target.tries;
+        target.flow = slowed_by(target, packet.source_ip);
+    }
+    const bool known = target.flow != kNoFlow;
+    CaptureFlow* const slowed = known ? &flows_[target.flow] : nullptr;
+    watch_.on_cnp(slowed ? &slowed->watch : nullptr, packet,
+                  {target.flow, when_ns, slowed ? slowed->last_ns : when_ns, frame, false});
+}
+
+/// A CNP names the sender's queue pair, its data the receiver's: the flow is the one whose answers go to
+/// that queue pair, that RDMA-CM says is its own, or the only one between the two hosts.
+std::uint32_t FlowTable::slowed_by(const CnpTarget& target, const IpAddress& source) {
+    const auto to_qp = by_destination_.find({{}, target.address, target.qp});
+    if (to_qp != by_destination_.end()) {
+        for (const std::uint32_t index : to_qp->second) {
+            if (flows_[index].key.response && flows_[index].partner != kNoFlow) {
+                return flows_[index].partner;
+            }
+        }
+        for (const std::uint32_t index : to_qp->second) {  // who answers its READs
+            const std::uint32_t partner = flows_[index].partner;
+            if (partner != kNoFlow && flows_[partner].psn.started()) return partner;
+        }
+    }
+    if (const CmSessions::Side* side = sessions_.asker(source, target.address, target.qp)) {
+        const std::uint32_t at = slot_of({side->source, side->destination, side->dest_qp}).flow;
+        if (at != kNoFlow) return at;
+    }
+    const auto there = hosts_index_.find({target.address, source});
+    if (there == hosts_index_.end()) return kNoFlow;
+    std::uint32_t found = kNoFlow;
+    for (const std::uint32_t index : hosts_[there->second].requests) {
+        if (flows_[index].key.dest_qp <= 1) continue;
+        if (found != kNoFlow) return kNoFlow;
+        found = index;
+    }
+    return found;
 }
 
 CnpOrigin FlowTable::origin(const CnpTarget& target, const IpAddress& source) const {

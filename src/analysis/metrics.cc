@@ -112,6 +112,71 @@ constexpr Row<Traffic> kTraffic[] = {
      [](const Traffic& t) { return nanoseconds(t.last_timestamp); }},
 };
 
+constexpr const char* kNoEndpoint = "no emulated NIC answers or obeys for it";
+constexpr const char* kNoDcqcn = "its congestion_control is not dcqcn";
+constexpr const char* kNoLimit = "no stream with a limit came whole, or its frames have no tags";
+
+template <auto Member>
+Value responses(const Traffic& traffic) {
+    return number(traffic.responses.*Member);
+}
+template <auto Member>
+Value endpoint(const Traffic& traffic) {
+    return traffic.endpoint ? number((*traffic.endpoint).*Member) : std::nullopt;
+}
+template <auto Member>
+Value dcqcn_rate(const Traffic& traffic) {
+    if (!traffic.endpoint) return std::nullopt;
+    const std::optional<BitRate>& rate = (*traffic.endpoint).*Member;
+    return rate ? number(rate->bits_per_sec) : std::nullopt;
+}
+
+/// What went back and forth for the streams: follows kTraffic.
+constexpr Row<Traffic> kReplies[] = {
+    {"cnp_tx", "frames", "CNPs that the receivers sent", kNoEndpoint,
+     endpoint<&EndpointCounts::cnp_tx>},
+    {"cnp_rx", "frames", "CNPs that reached the senders", "", responses<&ResponsesRx::cnp>},
+    {"ack_tx", "frames", "ACKs that the receivers sent, a READ's responses as one", kNoEndpoint,
+     endpoint<&EndpointCounts::ack_tx>},
+    {"ack_rx", "frames", "ACKs and atomic ACKs that reached the senders", "",
+     responses<&ResponsesRx::ack>},
+    {"nak_tx", "frames", "NAKs that the receivers sent, of all codes", kNoEndpoint,
+     endpoint<&EndpointCounts::nak_tx>},
+    {"nak_rx", "frames", "NAKs that reached the senders, of all codes but RNR", "",
+     [](const Traffic& t) { return number(t.responses.naks()); }},
+    {"nak_rx.sequence", "frames", "NAKs of code 0: a PSN was missing", "",
+     responses<&ResponsesRx::nak_sequence>},
+    {"nak_rx.invalid_request", "frames", "NAKs of code 1", "",
+     responses<&ResponsesRx::nak_invalid_request>},
+    {"nak_rx.remote_access", "frames", "NAKs of code 2", "",
+     responses<&ResponsesRx::nak_remote_access>},
+    {"nak_rx.remote_operation", "frames", "NAKs of code 3", "",
+     responses<&ResponsesRx::nak_remote_operation>},
+    {"nak_rx.other", "frames", "NAKs of other codes", "", responses<&ResponsesRx::nak_other>},
+    {"rnr_tx", "frames", "RNR NAKs that the receivers sent", kNoEndpoint,
+     endpoint<&EndpointCounts::rnr_tx>},
+    {"rnr_rx", "frames", "RNR NAKs that reached the senders", "", responses<&ResponsesRx::rnr>},
+    {"read_response_rx", "frames", "READ responses that reached the senders", "",
+     responses<&ResponsesRx::read_frames>},
+    {"data_frames_retransmitted", "frames", "frames among data_frames_tx that were sent again",
+     kNoEndpoint, endpoint<&EndpointCounts::retransmitted>},
+    {"timeouts", "timeouts", "acknowledge timeouts of the senders", kNoEndpoint,
+     endpoint<&EndpointCounts::timeouts>},
+    {"qp_errors", "streams", "queue pairs that gave up", kNoEndpoint,
+     endpoint<&EndpointCounts::in_error>},
+    {"dcqcn_rate.min", "bit/s", "the least rate that DCQCN allowed a stream at any time", kNoDcqcn,
+     dcqcn_rate<&EndpointCounts::rate_least>},
+    {"dcqcn_rate.last", "bit/s",
+     "the rate that DCQCN allows at the end; of a flow the streams' mean", kNoDcqcn,
+     dcqcn_rate<&EndpointCounts::rate_last>},
+};
+
+template <auto Member>
+constexpr auto message_time = of_distribution<&FlowResult::message_ns, Member, FlowResult>;
+template <auto Member>
+constexpr auto completion = of_distribution<&FlowResult::completion_ns, Member, FlowResult>;
+constexpr const char* kNoMessage = "no message came whole and in order, or its frames have no tags";
+
 template <auto Member>
 constexpr auto latency = of_distribution<&FlowResult::latency_ns, Member, FlowResult>;
 
@@ -146,6 +211,21 @@ constexpr Row<FlowResult> kFlows[] = {
      rate<&FlowResult::rx, &Rates::frames_per_sec>},
     {"rate_error", "1", "(tx_rate_l1 - wanted_rate_l1) / wanted_rate_l1",
      "a burst pattern, or fewer than two frames", [](const FlowResult& f) { return f.rate_error; }},
+    {"message_completion_time.p50", "ns",
+     "from a message's first departure to its last packet's arrival: half do not exceed it",
+     kNoMessage, message_time<&Distribution::p50>},
+    {"message_completion_time.p99", "ns", "99 % of the messages do not exceed it", kNoMessage,
+     message_time<&Distribution::p99>},
+    {"message_completion_time.max", "ns", "the longest", kNoMessage,
+     message_time<&Distribution::max>},
+    {"flow_completion_time.p50", "ns",
+     "of streams with a limit, from first departure to last arrival: half do not exceed it",
+     kNoLimit, completion<&Distribution::p50>},
+    {"flow_completion_time.p99", "ns", "99 % of the streams do not exceed it", kNoLimit,
+     completion<&Distribution::p99>},
+    {"flow_completion_time.max", "ns", "the longest", kNoLimit, completion<&Distribution::max>},
+    {"jain", "1", "Jain's fairness index over the streams' payload_bytes_rx: 1 if all are alike",
+     kNothingArrived, [](const FlowResult& f) { return f.jain; }},
     {"goodput", "bit/s", "payload_bytes_rx as a rate", "payload arrived at one instant", goodput},
 };
 
@@ -158,6 +238,29 @@ constexpr Row<StreamResult> kStreams[] = {
      [](const StreamResult& s) { return number(s.max_latency_ns); }},
     {"data_rx_rate_l2", "bit/s", "L2 rate received between first and last frame, FCS included",
      kTwoFrames, [](const StreamResult& s) { return stream_rx_rate_l2(s); }},
+};
+
+/// Of a group's hosts: what they sent, and what reached them.
+constexpr Row<Traffic> kHosts[] = {
+    {"data_frames_tx", "frames", "data frames that its hosts sent", "",
+     counted<&Traffic::data_frames_tx>},
+    {"data_frames_rx", "frames", "data frames that its hosts received, duplicates too", "",
+     counted<&Traffic::data_frames_rx>},
+    {"rx_bytes", "bytes", "L2 bytes that its hosts received, FCS included, duplicates too", "",
+     counted<&Traffic::rx_bytes>},
+    {"ecn_ce_rx", "frames", "data frames that its hosts received with ECN = CE", "",
+     counted<&Traffic::ecn_ce_rx>},
+    {"ect_rx", "frames", "data frames that its hosts received with ECN = ECT(0), ECT(1) or CE", "",
+     counted<&Traffic::ect_rx>},
+    {"ecn_ce_share", "1", "ecn_ce_rx / ect_rx", "no ECN-capable frame arrived", ecn_ce_share},
+    {"cnp_tx", "frames", "CNPs that its hosts sent", kNoEndpoint,
+     endpoint<&EndpointCounts::cnp_tx>},
+    {"cnp_rx", "frames", "CNPs that reached its hosts", "", responses<&ResponsesRx::cnp>},
+    {"ack_rx", "frames", "ACKs and atomic ACKs that reached its hosts", "",
+     responses<&ResponsesRx::ack>},
+    {"nak_rx", "frames", "NAKs that reached its hosts, of all codes but RNR", "",
+     [](const Traffic& t) { return number(t.responses.naks()); }},
+    {"rnr_rx", "frames", "RNR NAKs that reached its hosts", "", responses<&ResponsesRx::rnr>},
 };
 
 constexpr const char* kPaused = "time in which the schedule of this priority stood still";
@@ -296,6 +399,17 @@ Value read(const Row<T> (&rows)[N], std::string_view metric, const T& thing) {
     return std::nullopt;
 }
 
+Value read_traffic(std::string_view metric, const Traffic& traffic) {
+    if (const Value value = read(kTraffic, metric, traffic)) return value;
+    return read(kReplies, metric, traffic);
+}
+
+const HostGroupResult* group_named(const Result& result, std::string_view name) {
+    for (const HostGroupResult& group : result.hosts) {
+        if (group.name == name) return &group;
+    }
+    return nullptr;
+}
 const FlowResult* flow_named(const Result& result, const Plan& plan, std::string_view name) {
     for (const FlowResult& flow : result.flows) {
         if (flow.flow < plan.flows.size() && plan.flows[flow.flow].name == name) return &flow;
@@ -324,9 +438,12 @@ const std::vector<MetricInfo>& known_metrics() {
     static const std::vector<MetricInfo> all = [] {
         std::vector<MetricInfo> metrics;
         list("flows", kTraffic, metrics);
+        list("flows", kReplies, metrics);
         list("flows", kFlows, metrics);
         list("streams", kTraffic, metrics);
+        list("streams", kReplies, metrics);
         list("streams", kStreams, metrics);
+        list("hosts", kHosts, metrics);
         list("ports", kPorts, metrics);
         list("generator", kGenerator, metrics);
         list("run", kRun, metrics);
@@ -348,6 +465,7 @@ bool has_thing(const Result& result, const Plan& plan, std::string_view scope,
                std::string_view thing) {
     if (scope == "flows") return flow_named(result, plan, thing) != nullptr;
     if (scope == "ports") return port_named(result, thing) != nullptr;
+    if (scope == "hosts") return group_named(result, thing) != nullptr;
     if (scope == "streams") return stream_numbered(result, thing) != nullptr;
     if (scope == "fabric") return result.fabric && thing.empty();
     return (scope == "generator" || scope == "run") && thing.empty();
@@ -360,14 +478,29 @@ std::optional<double> metric_value(const Result& result, const Plan& plan, std::
     if (scope == "run") return read(kRun, metric, result);
     if (scope == "fabric") return read(kFabric, metric, *result.fabric);
     if (scope == "ports") return read(kPorts, metric, *port_named(result, thing));
+    if (scope == "hosts") return read<Traffic>(kHosts, metric, *group_named(result, thing));
     if (scope == "flows") {
         const FlowResult& flow = *flow_named(result, plan, thing);
-        if (const Value value = read<Traffic>(kTraffic, metric, flow)) return value;
+        if (const Value value = read_traffic(metric, flow)) return value;
         return read(kFlows, metric, flow);
     }
     const StreamResult& stream = *stream_numbered(result, thing);
-    if (const Value value = read<Traffic>(kTraffic, metric, stream)) return value;
+    if (const Value value = read_traffic(metric, stream)) return value;
     return read(kStreams, metric, stream);
+}
+
+ResponsesRx& ResponsesRx::operator+=(const ResponsesRx& more) {
+    cnp += more.cnp;
+    ack += more.ack;
+    nak_sequence += more.nak_sequence;
+    nak_invalid_request += more.nak_invalid_request;
+    nak_remote_access += more.nak_remote_access;
+    nak_remote_operation += more.nak_remote_operation;
+    nak_other += more.nak_other;
+    rnr += more.rnr;
+    read_frames += more.read_frames;
+    read_payload_bytes += more.read_payload_bytes;
+    return *this;
 }
 
 std::optional<double> ecn_ce_share(const Traffic& traffic) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rocegen/analysis/burst_meter.h"
+
 namespace rocegen {
 namespace {
 
@@ -26,32 +28,155 @@ PauseLedger::Instant PauseLedger::length(std::uint16_t quanta) const {
     return Instant{quanta} * 512 * 1'000'000'000'000 / link_rate_->bits_per_sec;
 }
 
-void PauseLedger::apply(Entry& entry, std::size_t index, std::uint16_t quanta,
-                        std::int64_t when_ns) {
+void PauseLedger::apply(Entry& entry, std::size_t index, std::uint16_t quanta, std::int64_t when_ns,
+                        std::uint64_t frame) {
     PauseCounts& counts = counts_of(entry.source, index);
     if (counts.xoff + counts.xon == 0) counts.first_ns = when_ns;
     counts.last_ns = when_ns;
     ++(quanta > 0 ? counts.xoff : counts.xon);
     counts.quanta += quanta;
-    if (!link_rate_) return;
-
-    const Instant now = (Instant{when_ns} - base_ns_) * 1000;
     Clock& clock = entry.clocks[index];
-    if (clock.running && (quanta == 0 || now > clock.until)) {
-        entry.sums[index] += std::max<Instant>(0, std::min(now, clock.until) - clock.since);
-        clock.running = false;
+    const Instant now = (Instant{when_ns} - base_ns_) * 1000;
+    if (clock.running && now > clock.until) {
+        if (quanta > 0 && now - clock.until <= Instant{kLapseNs} * 1000) {
+            ++counts.lapses;
+            counts.lapsed += Picoseconds{std::int64_t(now - clock.until)};
+        }
+        close(entry, index, clock.until);
+        clock.asked = false;
     }
-    if (quanta == 0) return;
+    if (quanta == 0) {
+        xon(entry, index, when_ns, frame);
+    } else {
+        xoff(entry, index, quanta, when_ns, frame);
+    }
+}
+
+void PauseLedger::xon(Entry& entry, std::size_t index, std::int64_t when_ns, std::uint64_t frame) {
+    PauseCounts& counts = counts_of(entry.source, index);
+    Clock& clock = entry.clocks[index];
+    if (!clock.asked) {
+        ++counts.xon_idle;
+        counts.xon_idle_run = std::max(counts.xon_idle_run, ++clock.idle_run);
+        return;
+    }
+    clock.asked = false;
+    std::uint64_t paused_ns = 0;
+    if (clock.running) {
+        const Instant now = std::max(clock.since, (Instant{when_ns} - base_ns_) * 1000);
+        paused_ns = std::uint64_t((now - clock.since) / 1000);
+        close(entry, index, now);
+    }
+    if (!timeline_) return;
+    timeline_->add({.ns = when_ns,
+                    .frame = frame,
+                    .value = paused_ns,
+                    .cause = clock.event,
+                    .kind = TimelineKind::kXon,
+                    .priority = std::uint8_t(index),
+                    .mac = entry.source.mac});
+}
+
+void PauseLedger::xoff(Entry& entry, std::size_t index, std::uint16_t quanta, std::int64_t when_ns,
+                       std::uint64_t frame) {
+    Clock& clock = entry.clocks[index];
+    const Instant now = (Instant{when_ns} - base_ns_) * 1000;
+    if (!clock.asked) {
+        if (timeline_) {
+            clock.event =
+                timeline_->add({.ns = when_ns,
+                                .frame = frame,
+                                .value = quanta,
+                                .cause = bursts_ ? bursts_->latest_event(when_ns) : kNoCause,
+                                .kind = TimelineKind::kXoff,
+                                .priority = std::uint8_t(index),
+                                .mac = entry.source.mac});
+        }
+        for (std::uint8_t p = 0; p < 8; ++p) {
+            if (index != 8 && index != p) continue;
+            latest_[p] = {latest_[p].number + 1, when_ns, clock.event};
+        }
+    }
+    clock.asked = true;
+    clock.idle_run = 0;
+    if (!link_rate_) return;
     if (!clock.running) {
-        clock = {now, now, true};
-        ++counts.intervals;
+        clock.since = now;
+        clock.running = true;
+        clock.late_bytes = 0;
+        ++running_;
+        ++counts_of(entry.source, index).intervals;
     }
     clock.until = now + length(quanta);
 }
 
-void PauseLedger::on_packet(const Packet& packet, std::int64_t when_ns, bool mac_known) {
+void PauseLedger::close(Entry& entry, std::size_t index, Instant end) {
+    PauseCounts& counts = counts_of(entry.source, index);
+    Clock& clock = entry.clocks[index];
+    clock.running = false;
+    --running_;
+    const Instant length = std::max<Instant>(0, end - clock.since);
+    entry.sums[index] += length;
+    const Picoseconds span{std::int64_t(length)};
+    counts.longest = std::max(counts.longest.value_or(span), span);
+    if (length >= Instant{watchdog_ns_} * 1000 && storms_.size() < kMaxSpans) {
+        storms_.push_back({entry.source.mac,
+                           {},
+                           std::uint8_t(index),
+                           ns_of(clock.since),
+                           std::int64_t(length / 1000)});
+        if (timeline_) {
+            timeline_->add({.ns = ns_of(clock.since) + watchdog_ns_,
+                            .value = std::uint64_t(length / 1000),
+                            .cause = clock.event,
+                            .kind = TimelineKind::kStorm,
+                            .priority = std::uint8_t(index),
+                            .mac = entry.source.mac});
+        }
+    }
+    for (const Entry& other : entries_) {
+        const Clock& theirs = other.clocks[index];
+        if (&other == &entry || !theirs.running) continue;
+        const Instant from = std::max(clock.since, theirs.since);
+        const Instant both = std::min(end, theirs.until) - from;
+        if (both < Instant{kDeadlockNs} * 1000 || deadlocks_.size() >= kMaxSpans) continue;
+        deadlocks_.push_back({entry.source.mac, other.source.mac, std::uint8_t(index), ns_of(from),
+                              std::int64_t(both / 1000)});
+        if (timeline_) {
+            timeline_->add({.ns = ns_of(from) + kDeadlockNs,
+                            .value = std::uint64_t(both / 1000),
+                            .cause = clock.event,
+                            .kind = TimelineKind::kDeadlock,
+                            .priority = std::uint8_t(index),
+                            .mac = entry.source.mac});
+        }
+    }
+}
+
+void PauseLedger::on_data(const Packet& packet, std::int64_t when_ns) {
+    const std::size_t priority = priority_of(packet);
+    const Instant now = (Instant{when_ns} - base_ns_) * 1000;
+    for (Entry& entry : entries_) {
+        if (entry.source.mac != packet.destination_mac) continue;
+        for (const std::size_t index : {priority, std::size_t{8}}) {
+            Clock& clock = entry.clocks[index];
+            if (!clock.running || now > clock.until || now < clock.since) continue;
+            PauseCounts& counts = counts_of(entry.source, index);
+            counts.reaction_ns =
+                std::max(counts.reaction_ns.value_or(0), std::int64_t((now - clock.since) / 1000));
+            clock.late_bytes += l2_bytes(packet.frame_bytes);
+            counts.late_bytes = std::max(counts.late_bytes, clock.late_bytes);
+        }
+    }
+}
+
+void PauseLedger::on_packet(const Packet& packet, std::int64_t when_ns, bool mac_known,
+                            std::uint64_t frame) {
     const bool pfc = packet.verdict == Verdict::kPfc;
-    if (!pfc && packet.verdict != Verdict::kGlobalPause) return;
+    if (!pfc && packet.verdict != Verdict::kGlobalPause) {
+        if (running_ > 0 && packet.ip_version != 0) on_data(packet, when_ns);
+        return;
+    }
     if (!based_) base_ns_ = when_ns;
     based_ = true;
     ++(pfc ? pfc_frames_ : global_frames_);
@@ -64,13 +189,52 @@ void PauseLedger::on_packet(const Packet& packet, std::int64_t when_ns, bool mac
     }
     if (!pfc) {
         ++entry->source.global_frames;
-        apply(*entry, 8, packet.pause.quanta[0], when_ns);
+        apply(*entry, 8, packet.pause.quanta[0], when_ns, frame);
         return;
     }
     ++entry->source.pfc_frames;
     if (classes == 0) ++entry->source.no_class;
     for (std::size_t i = 0; i < 8; ++i) {
-        if (classes >> i & 1) apply(*entry, i, packet.pause.quanta[i], when_ns);
+        if (classes >> i & 1) apply(*entry, i, packet.pause.quanta[i], when_ns, frame);
+    }
+}
+
+void PauseLedger::finish() {
+    // In order of their ends, so that those which hold each other are seen.
+    while (running_ > 0) {
+        Entry* first = nullptr;
+        std::size_t at = 0;
+        for (Entry& entry : entries_) {
+            for (std::size_t i = 0; i < 9; ++i) {
+                if (!entry.clocks[i].running) continue;
+                if (first && first->clocks[at].until <= entry.clocks[i].until) continue;
+                first = &entry;
+                at = i;
+            }
+        }
+        close(*first, at, first->clocks[at].until);
+    }
+}
+
+std::optional<std::uint32_t> reaction_limit_quanta(BitRate link_rate) {
+    switch (link_rate.bits_per_sec / 1'000'000'000) {
+        case 10:
+            return 67;
+        case 25:
+            return 80;
+        case 40:
+            return 118;
+        case 50:
+            return 147;
+        case 100:
+            return 394;
+        case 200:
+            return 453;
+        case 400:
+        case 800:
+            return 905;
+        default:
+            return std::nullopt;
     }
 }
 

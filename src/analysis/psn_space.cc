@@ -58,6 +58,7 @@ PsnSpace::Outcome PsnSpace::on_data(const Frame& frame) {
     if (gap_first < at) {
         gaps_.push_back({gap_first, at, frame.when_ns, false});
         outcome.gap_psns = std::uint32_t(at - gap_first);
+        outcome.only_gap = gaps_.size() == 1;
     }
     next_ = at + frame.span;
     slack_ = std::max<std::int64_t>(0, std::int64_t{frame.span_most} - frame.span);
@@ -82,7 +83,8 @@ void PsnSpace::on_behind(const Frame& frame, std::int64_t at, std::int64_t silen
     const bool asked = nak_at_ >= 0 && at >= nak_at_ && frame.reliable;
     const bool in_sequence = run_.next == at && !asked;
     if (run_.rewind && !asked && at > run_.next) {
-        if (filled == 0 || run_.again > 0) sum_.lost_in_resend += std::uint64_t(at - run_.next);
+        if (filled == 0 || run_.again > 0) outcome.lost_again = std::uint32_t(at - run_.next);
+        sum_.lost_in_resend += outcome.lost_again;
     } else if (!in_sequence) {
         run_ = {};
     }

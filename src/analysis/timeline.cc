@@ -8,7 +8,7 @@ std::string_view to_text(TimelineKind kind) {
     switch (kind) {
         case TimelineKind::kBurst:
             return "burst";
-        case TimelineKind::kCe:
+        case TimelineKind::kCeMark:
             return "ce";
         case TimelineKind::kCnp:
             return "cnp";
@@ -22,6 +22,8 @@ std::string_view to_text(TimelineKind kind) {
             return "xon";
         case TimelineKind::kGap:
             return "gap";
+        case TimelineKind::kLostAgain:
+            return "lost_again";
         case TimelineKind::kCorrupt:
             return "corrupt";
         case TimelineKind::kNak:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/cli.h"
+#include "cli/packet_feed.h"
 #include "rocegen/capture/copy.h"
 #include "rocegen/capture/merged_reader.h"
 #include "rocegen/capture/unwrap.h"
@@ -11,13 +12,6 @@
 
 namespace rocegen::cli {
 namespace {
-
-/// Times of broken writers are kept within what can be subtracted: 1823 to 2116.
-std::int64_t sane_ns(const CaptureTime& time) {
-    constexpr std::int64_t kFar = std::int64_t{1} << 62;
-    if (!time.in_range()) return time.era < 0 ? -kFar : kFar - 1;
-    return std::clamp(time.ns, -kFar, kFar - 1);
-}
 
 void count_tunnels(std::vector<TunnelReport>& tunnels, const Unwrapped& unwrapped) {
     for (const OuterLayer& layer : unwrapped.outer()) {
@@ -55,10 +49,14 @@ CaptureFileReport describe(const CaptureReader& reader) {
     return file;
 }
 
-void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, CaptureReport& report) {
+void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::uint64_t skip_first,
+              CaptureReport& report) {
     Unwrapper unwrapper;
+    std::uint64_t frame = 0;  // as Wireshark counts
     CaptureTotals& totals = report.totals;
     for (CaptureRecord record; reader.next(record);) {
+        ++frame;
+        if (frame <= skip_first) continue;
         const LinkPayload link = read_link(record);
         const std::int64_t when_ns = sane_ns(link.hardware_time.value_or(record.time));
         const Unwrapped& unwrapped = unwrapper.unwrap(link);
@@ -85,8 +83,10 @@ void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, Captur
         totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
         totals.on_packet(packet);
         if (unwrapped.layer_count > 0) count_tunnels(report.tunnels, unwrapped);
-        report.flows.on_packet(packet, when_ns);
-        report.pause.on_packet(packet, when_ns, unwrapped.macs_known);
+        report.bursts.on_frame(when_ns, packet.frame_bytes, packet.source_ip, packet.destination_ip,
+                               frame);
+        report.pause.on_packet(packet, when_ns, unwrapped.macs_known, frame);
+        report.flows.on_packet(packet, when_ns, frame);
     }
 }
 
@@ -97,39 +97,104 @@ ExitStatus status_of(const CaptureReport& report) {
     return ExitStatus::kHolds;
 }
 
+[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view why) {
+    throw Failure(ExitStatus::kBadInput, fmt::format("{}: {} {}", option, value, why));
+}
+std::int64_t time_ns(std::string_view option, std::string_view text, std::int64_t least) {
+    const auto time = parse_time(text);
+    if (!time.ok()) refuse(option, text, time.why());
+    const std::int64_t ns = whole_ns(time.value());
+    if (ns < least) refuse(option, text, fmt::format("is shorter than {} ns", least));
+    return ns;
+}
+/// "10us,100us".
+std::vector<std::string> parts_of(std::string_view text) {
+    std::vector<std::string> parts{""};
+    for (const char c : text) {
+        if (c == ',') {
+            parts.emplace_back();
+        } else {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+std::vector<std::uint8_t> numbers(std::string_view option, const std::string& text,
+                                  std::uint64_t most) {
+    std::vector<std::uint8_t> list;
+    if (text.empty()) return list;
+    for (const std::string& part : parts_of(text)) {
+        const auto number = parse_count(part, 0, most);
+        if (!number.ok()) refuse(option, part, number.why());
+        list.push_back(std::uint8_t(number.value()));
+    }
+    return list;
+}
+
+BurstOptions burst_options(const AnalyzeArguments& arguments, std::optional<BitRate> link_rate) {
+    BurstOptions options;
+    options.link_rate = link_rate;
+    options.windows_ns.clear();
+    for (const std::string& part : parts_of(arguments.windows)) {
+        options.windows_ns.push_back(time_ns("--window", part, 100));
+        if (options.windows_ns.back() > 1'000'000'000) refuse("--window", part, "is over 1s");
+    }
+    if (options.windows_ns.size() > BurstMeter::kMaxWindows) {
+        refuse("--window", arguments.windows,
+               fmt::format("are more than {} windows", BurstMeter::kMaxWindows));
+    }
+    const std::string& share = arguments.burst_threshold;
+    const auto percent =
+        share.ends_with('%')
+            ? parse_count(std::string_view{share}.substr(0, share.size() - 1), 1, 1000)
+            : Parsed<std::uint64_t>{ParseFailure{"is no percentage like 90%"}};
+    if (!percent.ok()) refuse("--burst-threshold", share, percent.why());
+    options.threshold_ppm = std::uint32_t(percent.value()) * 10'000;
+    return options;
+}
+
 }  // namespace
 
 ExitStatus analyze(const AnalyzeArguments& arguments) {
     std::optional<BitRate> link_rate;
     if (arguments.link_rate) {
         const auto rate = parse_bit_rate(*arguments.link_rate);
-        if (!rate.ok() || rate.value().bits_per_sec == 0) {
-            throw Failure(ExitStatus::kBadInput,
-                          fmt::format("--link-rate: {} {}", *arguments.link_rate,
-                                      rate.ok() ? "is no link's rate" : rate.why()));
-        }
+        if (!rate.ok()) refuse("--link-rate", *arguments.link_rate, rate.why());
+        if (rate.value().bits_per_sec == 0)
+            refuse("--link-rate", *arguments.link_rate, "is no link's rate");
         link_rate = rate.value();
     }
+    const BurstOptions bursts = burst_options(arguments, link_rate);
     Choice choice{arguments.choice};
     MergedReader reader{arguments.files};
+    CaptureReport report{
+        .files = {},
+        .filter = arguments.choice.text(),
+        .totals = {},
+        .tunnels = {},
+        .flows = FlowTable{arguments.max_flows},
+        .pause = PauseLedger{link_rate, time_ns("--watchdog", arguments.watchdog, 1)}};
+    report.bursts = BurstMeter{bursts, &report.timeline};
+    report.cnp_interval_ns = time_ns("--cnp-interval", arguments.cnp_interval, 0);
+    report.lossless = numbers("--lossless", arguments.lossless, 7);
+    report.lossless_dscp = numbers("--lossless-dscp", arguments.lossless_dscp, 63);
+    report.watch();
     std::optional<CaptureCopy> extract;
     if (!arguments.extract.empty()) {
         extract.emplace(arguments.extract, reader, "extracted by rocegen analyze");
     }
-    CaptureReport report{.files = {},
-                         .filter = arguments.choice.text(),
-                         .totals = {},
-                         .tunnels = {},
-                         .flows = FlowTable{arguments.max_flows},
-                         .pause = PauseLedger{link_rate}};
-    read_all(reader, choice, extract ? &*extract : nullptr, report);
+    read_all(reader, choice, extract ? &*extract : nullptr, arguments.skip_first, report);
     if (extract) extract->close();
+    report.finish();
     for (const CaptureReader& file : reader.files()) report.files.push_back(describe(file));
     for (const std::string& warning : report.warnings()) fmt::print(stderr, "{}\n", warning);
     if (arguments.json) {
         write_json(report, stdout);
     } else {
         fmt::print("{}", to_text(report));
+        if (arguments.timeline) {
+            fmt::print("\nTimeline, us from the first frame:\n{}", timeline_text(report));
+        }
     }
     return status_of(report);
 }

@@ -24,6 +24,7 @@ struct Loaded {
     Profile profile;
     Testbed testbed;
     Plan plan;
+    std::vector<FlowBehaviour> behaviours;   ///< Of the plan's flows.
     std::string profile_text, testbed_text;  ///< As the files have them.
     std::string warnings;                    ///< Lines for stderr.
 };
@@ -39,8 +40,11 @@ Loaded load(const LoadArguments& arguments);
 void add_load_options(CLI::App& command, LoadArguments& arguments);
 
 struct RunArguments : LoadArguments {
+    std::string capture;  ///< A pcapng to write; empty: none.
     std::string out;
     bool json = false;
+    bool force = false;  ///< Takes interfaces that the machine itself uses.
+    std::string capture_limit = "1GiB";
     std::vector<std::string> command_line;
 };
 ExitStatus run(const RunArguments& arguments);
@@ -58,7 +62,25 @@ struct AnalyzeArguments {
     std::string extract;                   ///< A pcapng file for these frames; empty: none.
     std::optional<std::string> link_rate;  ///< For paused time: "100Gbps".
     std::size_t max_flows = 1'000'000;
+    std::string windows = "10us,100us,1ms";  ///< For bursts.
+    std::string burst_threshold = "90%";     ///< Of the link rate.
+    std::string cnp_interval = "4us", watchdog = "100ms";
+    std::string lossless, lossless_dscp;  ///< Priorities and DSCPs, "3,4"; empty: not said.
+    std::uint64_t skip_first = 0;         ///< Records.
+    bool timeline = false;                ///< As text too; JSON has it always.
 };
+/// What this machine has to send with.
+ExitStatus ports(bool json);
+
 ExitStatus analyze(const AnalyzeArguments& arguments);
+
+struct DiffArguments {
+    std::string before, after;
+    ChoiceArguments choice;
+    bool json = false;
+    bool same_clock = false;       ///< Of both captures' times.
+    std::string window = "100ms";  ///< Longest delay that is looked for.
+};
+ExitStatus diff(const DiffArguments& arguments);
 
 }  // namespace rocegen::cli

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
+#include "rocegen/profile/behaviours.h"
 #include "rocegen/profile/build_plan.h"
 
 namespace rocegen::cli {
@@ -71,6 +72,7 @@ Loaded load(const LoadArguments& arguments) {
     std::optional<Plan> plan;
     if (profile && testbed && !diagnostics.failed()) {
         plan = build_plan(*profile, *testbed, diagnostics);
+        loaded.behaviours = behaviours_of(*profile, *testbed, diagnostics);
     }
     if (diagnostics.failed() || !plan) throw Failure(ExitStatus::kBadInput, diagnostics.text());
     loaded.profile = std::move(*profile);

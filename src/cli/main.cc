@@ -17,6 +17,14 @@ int main(int argc, char** argv) {
     rocegen::cli::add_load_options(run, run_arguments);
     run.add_option("--out", run_arguments.out,
                    "Directory for report.json, report.txt and meta.json; made if missing");
+    run.add_option(
+        "--capture", run_arguments.capture,
+        "pcapng of every frame sent and received; on an emulated testbed capture.on of the "
+        "profile chooses the hosts");
+    run.add_option("--capture-limit", run_arguments.capture_limit,
+                   "Size at which a live run's capture file ends, like 1GiB (the default)");
+    run.add_flag("--force", run_arguments.force,
+                 "Send on interfaces with an address or the default route, too");
     run.add_flag("--json", run_arguments.json, "Print report.json alone on stdout");
 
     rocegen::cli::LoadArguments check_arguments;
@@ -46,6 +54,22 @@ int main(int argc, char** argv) {
                        "Write the frames that were chosen to this file (pcapng)");
     analyze.add_option("--link-rate", analyze_arguments.link_rate,
                        "Of the paused links, like 100Gbps: gives paused time, not quanta alone");
+    analyze.add_flag("--timeline", analyze_arguments.timeline,
+                     "Print what happened, in order: bursts, marks, CNPs, pauses, losses, repair");
+    analyze.add_option("--window", analyze_arguments.windows,
+                       "Windows for bursts, up to four: 10us,50us,100us");
+    analyze.add_option("--burst-threshold", analyze_arguments.burst_threshold,
+                       "A burst is this share of --link-rate within a window: 90%");
+    analyze.add_option("--cnp-interval", analyze_arguments.cnp_interval,
+                       "Least time between two CNPs of a receiver's flow: 4us");
+    analyze.add_option("--watchdog", analyze_arguments.watchdog,
+                       "A pause without lapse of this length is a storm: 100ms");
+    analyze.add_option("--lossless", analyze_arguments.lossless,
+                       "Priorities that may be paused, like 3,4; PFC for others is named");
+    analyze.add_option("--lossless-dscp", analyze_arguments.lossless_dscp,
+                       "DSCPs of RDMA data, like 26; flows with others are named");
+    analyze.add_option("--skip-first", analyze_arguments.skip_first,
+                       "Leave out so many records at the beginning");
     analyze.add_option("--max-flows", analyze_arguments.max_flows,
                        "Flows that are told apart; the totals count all");
     analyze.footer(
@@ -54,6 +78,28 @@ int main(int argc, char** argv) {
         "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
         "frames.");
 
+    bool ports_json = false;
+    CLI::App& ports = *app.add_subcommand(
+        "ports", "Say what this machine has to send with, and what each port can do");
+    ports.add_flag("--json", ports_json, "Print it as JSON");
+
+    rocegen::cli::DiffArguments diff_arguments;
+    CLI::App& diff = *app.add_subcommand(
+        "diff",
+        "Say what happened to traffic between two captures of it, before and after a switch");
+    diff.add_option("before", diff_arguments.before, "Capture in front of the switch")->required();
+    diff.add_option("after", diff_arguments.after, "Capture behind it")->required();
+    rocegen::cli::add_choice_options(diff, diff_arguments.choice);
+    diff.add_flag("--same-clock", diff_arguments.same_clock,
+                  "Both captures' times are of one clock: delays are absolute");
+    diff.add_option("--window", diff_arguments.window,
+                    "Longest delay that is looked for; memory grows with it")
+        ->capture_default_str();
+    diff.add_flag("--json", diff_arguments.json, "Print all of it as JSON on stdout");
+    diff.footer(
+        "Exit status: 0 compared; 1 a capture is damaged (compared up to the damage) or no frame "
+        "was\nfound again; 2 no captures, or wrong arguments.");
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -61,7 +107,9 @@ int main(int argc, char** argv) {
         return status == 0 ? 0 : int(ExitStatus::kBadInput);
     }
     try {
+        if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
+        if (ports) return int(rocegen::cli::ports(ports_json));
         if (craft) return int(rocegen::cli::craft(craft_arguments));
         return int(run ? rocegen::cli::run(run_arguments) : rocegen::cli::check(check_arguments));
     } catch (const rocegen::Failure& failure) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/cli.h"
+#include "cli/run_capture.h"
 #include "rocegen/dpdk/live.h"
 #include "rocegen/fabric/fabric.h"
 #include "rocegen/report/expect.h"
@@ -21,15 +22,19 @@ namespace {
 std::atomic<bool> stop_requested{false};  // a signal handler can reach nothing else
 
 /// What the switches saw goes to `seen`.
-Result run_emulated(const Loaded& loaded, std::optional<FabricResult>& seen) {
+Result run_emulated(const Loaded& loaded, const std::string& capture_file,
+                    std::optional<FabricResult>& seen) {
     struct sigaction action {};
     action.sa_handler = [](int) { stop_requested.store(true, std::memory_order_relaxed); };
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     FabricConfig config = loaded.testbed.fabric;
     config.seed = loaded.plan.seed;
-    Fabric fabric{loaded.plan, config};
+    Fabric fabric{loaded.plan, config, loaded.behaviours};
+    std::optional<RunCapture> capture;
+    if (!capture_file.empty()) capture.emplace(capture_file, loaded, fabric);
     Result result = fabric.run(stop_requested);
+    if (capture) capture->close();
     if (loaded.testbed.has_switches()) {
         seen = fabric.fabric_result();
         result.fabric = totals(*seen);
@@ -54,10 +59,28 @@ std::string line_of(const LiveProgress& p) {
                           .lost = std::nullopt});
 }
 
-Result run_on_ports(const Loaded& loaded) {
+std::uint64_t capture_limit(const RunArguments& arguments) {
+    const auto limit = parse_bytes(arguments.capture_limit);
+    if (limit.ok() && limit.value() > 0) return limit.value();
+    throw Failure(ExitStatus::kBadInput,
+                  fmt::format("--capture-limit: {} {}", arguments.capture_limit,
+                              limit.ok() ? "is too small" : limit.why()));
+}
+
+Result run_on_ports(const Loaded& loaded, const RunArguments& arguments) {
     LiveConfig config;
+    config.force = arguments.force;
+    config.capture.path = arguments.capture;
+    config.capture.limit_bytes = capture_limit(arguments);
     for (const TestbedPort& port : loaded.testbed.ports) {
-        config.ports.push_back({port.name, port.device, port.link_rate, port.mtu});
+        LivePortConfig& live = config.ports.emplace_back(
+            LivePortConfig{port.name, port.device, port.link_rate, port.mtu, port.driver});
+        std::size_t tags = 0;
+        if (port.outer_vlan) {
+            live.vlans[tags++] = {port.outer_vlan->tpid, port.outer_vlan->vid,
+                                  port.outer_vlan->pcp.value_or(0), false};
+        }
+        if (port.vlan) live.vlans[tags] = {0x8100, *port.vlan, 0, false};
     }
     config.worker_cpus = loaded.testbed.cores.workers;
     config.main_cpu = loaded.testbed.cores.main;
@@ -93,7 +116,8 @@ ExitStatus run(const RunArguments& arguments) {
     meta.tag_run = loaded.plan.run;
 
     std::optional<FabricResult> seen;
-    Result result = live ? run_on_ports(loaded) : run_emulated(loaded, seen);
+    Result result =
+        live ? run_on_ports(loaded, arguments) : run_emulated(loaded, arguments.capture, seen);
     const FabricResult* fabric = seen ? &*seen : nullptr;
     result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();
@@ -110,7 +134,8 @@ ExitStatus run(const RunArguments& arguments) {
     }
     if (!arguments.out.empty()) fmt::print(stderr, "report: {}/report.html\n", arguments.out);
     if (result.interrupted) return ExitStatus::kInterrupted;
-    return result.holds() ? ExitStatus::kHolds : ExitStatus::kExpectationFailed;
+    return result.holds() && result.generator.rates_kept ? ExitStatus::kHolds
+                                                         : ExitStatus::kExpectationFailed;
 }
 
 }  // namespace rocegen::cli

@@ -9,6 +9,7 @@ Assignment assign(const Plan& plan, unsigned available) {
     Assignment a;
     a.sends.resize(ports);
     for (const SourcePlan& source : plan.sources) a.sends[source.port] = true;
+    for (const StormPlan& storm : plan.storms) a.sends[storm.port] = true;
     a.sender.resize(ports);
     a.receiver.resize(ports);
     const auto sending = unsigned(std::count(a.sends.begin(), a.sends.end(), true));

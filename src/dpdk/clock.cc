@@ -78,6 +78,11 @@ void TscTimeline::discipline() {
     publish(reading.tsc, is, std::uint64_t(rate + correction));
 }
 
+Picoseconds TscTimeline::error() const {
+    const Reading reading = read();
+    return at(reading.tsc) - Picoseconds{(reading.monotonic_ns - zero_ns_) * 1000};
+}
+
 double TscTimeline::ticks_per_sec() const {
     const Epoch& epoch = epochs_[current_.load(std::memory_order_relaxed) % kEpochs];
     const auto rate = double(epoch.ps_per_tick_q32.load(std::memory_order_relaxed));

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "rocegen/base/error.h"
+#include "rocegen/dpdk/interface.h"
 #include "rocegen/dpdk/output_capture.h"
 
 namespace rocegen {
@@ -123,10 +124,17 @@ bool is_pci(const std::string& device) {
            std::all_of(address.begin(), address.end(), allowed);
 }
 
+bool is_interface_name(const std::string& device) {
+    return !is_ring(device) && !is_pci(device) && !device.starts_with("net_");
+}
+
 PortPools port_pools(const LivePortConfig& config, const FrameNeeds& needs) {
     // What arrives may be longer than what is sent: as long as the MTU, or as the driver's buffers.
     const std::uint32_t frame_bytes = std::max({needs.frame_bytes, config.mtu + kL2Bytes,
                                                 af_packet_frame_bytes(config.device).value_or(0)});
+    if (config.device.starts_with("net_af_xdp")) {
+        return {PoolSize::tx(needs.payload_bytes), PoolSize::one_page()};
+    }
     return {PoolSize::tx(needs.payload_bytes), PoolSize::rx(frame_bytes, is_ring(config.device))};
 }
 
@@ -179,11 +187,20 @@ std::vector<std::uint16_t> create_ports(std::span<const LivePortConfig> configs)
     return ports;
 }
 
-Device::Device(std::uint16_t port_id, const LivePortConfig& config, const FrameNeeds& needs)
+Device::Device(std::uint16_t port_id, const LivePortConfig& config, const FrameNeeds& needs,
+               QueueNeeds queues)
     : port_id_(port_id), config_(config) {
     rte_eth_dev_info info{};
     require(rte_eth_dev_info_get(port_id_, &info), "tell its capabilities");
     driver_ = info.driver_name;
+    traits_ = &port_traits(driver_);
+    // mlx5 stands on one that the testbed does not name.
+    char name[IF_NAMESIZE] = {};
+    interface_ = config_.interface;
+    if (interface_.empty() && info.if_index != 0 &&
+        if_indextoname(info.if_index, name) != nullptr) {
+        interface_ = name;
+    }
     const PortPools pools = port_pools(config_, needs);
     const int socket = rte_eth_dev_socket_id(port_id_);
     tx_pool_.emplace(
@@ -193,6 +210,7 @@ Device::Device(std::uint16_t port_id, const LivePortConfig& config, const FrameN
     std::uint16_t mtu = 0;
     rte_eth_dev_get_mtu(port_id_, &mtu);
     const std::uint32_t before = interface_mtu(info.if_index).value_or(mtu);
+    choose_queues(info, queues);
     configure(info);
     raise_mtu(before);
     start();
@@ -203,15 +221,33 @@ Device::~Device() {
     rte_eth_dev_close(port_id_);
 }
 
+void Device::choose_queues(const rte_eth_dev_info& info, QueueNeeds needs) {
+    const auto priorities = std::uint16_t(std::max(std::popcount(needs.priorities), 1));
+    const std::uint16_t most = traits_->has_tx_queues ? info.max_tx_queues : std::uint16_t{1};
+    control_ = needs.control;
+    if (most < 2) return;
+    if (priorities + std::uint16_t{needs.control} <= most) {
+        std::uint16_t next = 0;
+        for (unsigned p = 0; p < 8; ++p) {
+            if (needs.priorities & 1u << p) queue_of_[p] = next++;
+        }
+        data_queues_ = priorities;
+    }
+    control_queue_ = needs.control ? data_queues_ : std::uint16_t{0};
+}
+
 void Device::configure(const rte_eth_dev_info& info) {
     rte_eth_conf conf{};
     const std::uint32_t longest = info.max_rx_pktlen == 0 ? ~0u : info.max_rx_pktlen;
     conf.rxmode.mtu = std::min({config_.mtu, std::uint32_t{info.max_mtu ? info.max_mtu : 65535u},
                                 longest - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN});
-    // All of a queue's buffers are of one pool and have one reference.
-    conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+    // All of a queue's buffers are of one pool and have one reference, unless control frames, which
+    // have a pool of their own, share it.
+    const bool shared = control_ && control_queue_ < data_queues_;
+    if (!shared) conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
     std::uint16_t rx = kDescriptors, tx = kDescriptors;
-    require(rte_eth_dev_configure(port_id_, 1, 1, &conf), "be configured with one queue pair");
+    const auto queues = std::uint16_t(std::max<unsigned>(data_queues_, control_queue_ + 1u));
+    require(rte_eth_dev_configure(port_id_, 1, queues, &conf), "be configured with its queues");
     require(rte_eth_dev_adjust_nb_rx_tx_desc(port_id_, &rx, &tx), "say how long its queues are");
     const auto socket = unsigned(rte_eth_dev_socket_id(port_id_));
     // mlx5 wants an RX queue even where nothing is received.
@@ -219,7 +255,9 @@ void Device::configure(const rte_eth_dev_info& info) {
             "set up its RX queue");
     rte_eth_txconf tx_conf = info.default_txconf;
     tx_conf.offloads = conf.txmode.offloads;
-    require(rte_eth_tx_queue_setup(port_id_, 0, tx, socket, &tx_conf), "set up its TX queue");
+    for (std::uint16_t queue = 0; queue < queues; ++queue) {
+        require(rte_eth_tx_queue_setup(port_id_, queue, tx, socket, &tx_conf), "set up a TX queue");
+    }
 }
 
 void Device::raise_mtu(std::uint32_t before) {
@@ -260,11 +298,18 @@ void Device::require(int status, const char* what) const {
 
 void Device::start_counting() {
     if (rte_eth_stats_get(port_id_, &before_) != 0) before_ = {};
+    sent_before_ = interface_counter(interface_, "tx_packets");
+}
+
+std::optional<std::uint64_t> Device::interface_frames_sent() const {
+    const auto now = interface_counter(interface_, "tx_packets");
+    if (!now || !sent_before_) return {};
+    return *now - *sent_before_;
 }
 
 void Device::report(PortResult& into, std::uint64_t accepted) const {
     into.driver = driver_;
-    into.device = config_.device;
+    into.device = config_.interface.empty() ? config_.device : config_.interface;
     into.link_rate = config_.link_rate;
     into.tx_frames = accepted;
     rte_eth_stats now{};
@@ -274,8 +319,8 @@ void Device::report(PortResult& into, std::uint64_t accepted) const {
     into.tx_frames -= std::min(accepted, *into.tx_errors);
     into.rx_no_buffer = now.rx_nombuf - before_.rx_nombuf;
     into.rx_errors = now.ierrors - before_.ierrors;
-    // The kernel drops what does not fit into this one's ring, and the driver does not ask.
-    if (driver_ != "net_af_packet") into.rx_missed = now.imissed - before_.imissed;
+    // Of af_packet: the kernel drops what does not fit into its ring, and the driver does not ask.
+    if (traits_->counts_missed) into.rx_missed = now.imissed - before_.imissed;
 }
 
 }  // namespace rocegen

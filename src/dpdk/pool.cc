@@ -54,6 +54,13 @@ PoolSize PoolSize::rx(std::uint32_t frame_bytes, bool unused) {
     return {bytes <= kJumboBytes ? kBuffers : kJumboBuffers, bytes};
 }
 
+PoolSize PoolSize::one_page() {
+    // Its header and its mbuf with it, and one cache line less than a page: DPDK would add one to an
+    // object of 64, so that objects spread over the memory channels.
+    constexpr std::uint32_t kObjectHeader = 64, kLine = 64;
+    return {kJumboBuffers, std::uint32_t(kPageBytes - kLine - kObjectHeader - sizeof(rte_mbuf))};
+}
+
 std::uint64_t PoolSize::memory_bytes() const {
     // The header, the mbuf, and the padding that spreads buffers over memory channels.
     const std::uint64_t bytes = 64 + sizeof(rte_mbuf) + 256 + room_bytes;

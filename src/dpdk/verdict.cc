@@ -34,6 +34,7 @@ void judge_generator(const Plan& plan, std::span<const std::uint32_t> backlog, R
         const FlowPlan& from = plan.flows[flow.flow];
         if (!flow.rate_error || was_paused(result, from.priority)) continue;
         if (*flow.rate_error > -kRateTolerance && *flow.rate_error < kRateTolerance) continue;
+        generator.rates_kept = false;
         generator.why_not.push_back(fmt::format("Flow {} was sent at a rate {:+.1f} % off.",
                                                 from.name, *flow.rate_error * 100));
     }

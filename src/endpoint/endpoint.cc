@@ -103,7 +103,7 @@ void Endpoint::add_senders(const Plan& plan, std::span<const FlowBehaviour> flow
             sender.told_rate = line;
             ask(at, Action::kRate);
         }
-        if (flow.transport == Transport::kRc && flow.reliable) {
+        if (flow.service == Service::kRc && flow.reliable) {
             sender.requester.emplace(flow.requester, stream.initial_psn);
             sender.told_limit = sender.requester->limit();
             ask(at, Action::kLimit);
@@ -127,13 +127,13 @@ void Endpoint::add_receivers(const Plan& plan, std::span<const FlowBehaviour> fl
         [[maybe_unused]] const bool one =
             receiver_by_stream_.insert(index, at) && receiver_by_qp_.insert(key, at);
         assert(one);
-        if (flow.transport == Transport::kRc && !flow.acknowledge) continue;
+        if (flow.service == Service::kRc && !flow.acknowledge) continue;
         ResponderOptions options = flow.responder;
         // An ACK that comes later than a full window never comes.
         if (flow.reliable && options.ack_every > 0) {
             options.ack_every = std::min(options.ack_every, flow.requester.window);
         }
-        receiver.responder.emplace(flow.transport, options, stream.initial_psn,
+        receiver.responder.emplace(flow.service, options, stream.initial_psn,
                                    plan.flows[stream.flow].path_mtu);
     }
 }
@@ -176,6 +176,7 @@ std::uint32_t Endpoint::on_request(Receiver& receiver, const Packet& packet, Pic
     if (packet.ecn == kCe && receiver.cnp_scope != KeyIndex::kNone &&
         notification_.on_ce(receiver.cnp_scope, !replies.empty(), now)) {
         replies[count++] = {.kind = Reply::Kind::kCnp, .syndrome = 0, .stream = receiver.stream};
+        ++receiver.cnps;
     }
     if (!receiver.responder) return count;
     Reply reply;
@@ -301,6 +302,10 @@ const ReactionPoint* Endpoint::reaction_point(std::uint32_t stream) const noexce
 const Requester* Endpoint::requester(std::uint32_t stream) const noexcept {
     const Sender* sender = sender_of(stream);
     return sender && sender->requester ? &*sender->requester : nullptr;
+}
+std::uint64_t Endpoint::cnps(std::uint32_t stream) const noexcept {
+    const std::uint32_t at = receiver_by_stream_.find(stream);
+    return at == KeyIndex::kNone ? 0 : receivers_[at].cnps;
 }
 const Responder* Endpoint::responder(std::uint32_t stream) const noexcept {
     const std::uint32_t at = receiver_by_stream_.find(stream);

@@ -68,6 +68,7 @@ void ReactionPoint::on_cnp(Picoseconds now) noexcept {
     if (first && law_->first_rate > 0) {
         rate_ = std::min(rate_, law_->first_rate);
         target_ = rate_;
+        least_ = std::min(least_, rate_);
     }
     if (paper()) {
         cut(now);
@@ -97,6 +98,7 @@ void ReactionPoint::cut(Picoseconds at) noexcept {
     const bool by_time = set.clamp_target_after_time_increment && time_stage_ > 0;
     if (set.clamp_target_rate || by_time || byte_stage_ > 0) target_ = rate_;
     rate_ = law_->cut(rate_, alpha(at));
+    least_ = std::min(least_, rate_);
     ++counters_.cuts;
     time_stage_ = byte_stage_ = 0;
     bytes_ = 0;

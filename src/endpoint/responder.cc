@@ -60,22 +60,22 @@ bool ReceiveQueue::take(Picoseconds now) noexcept {
     return true;
 }
 
-Responder::Responder(Transport transport, const ResponderOptions& options, Psn initial,
+Responder::Responder(Service service, const ResponderOptions& options, Psn initial,
                      std::uint32_t path_mtu) noexcept
     : options_(options),
       receives_(options),
       path_mtu_(path_mtu),
       expected_(initial),
-      transport_(transport) {}
+      service_(service) {}
 
 Responder::Outcome Responder::on_request(const Roce& request, Picoseconds now,
                                          Reply& reply) noexcept {
-    switch (transport_) {
-        case Transport::kRc:
+    switch (service_) {
+        case Service::kRc:
             return on_rc(request, now, reply);
-        case Transport::kUc:
+        case Service::kUc:
             return on_uc(request, now);
-        case Transport::kUd:
+        case Service::kUd:
             break;
     }
     if (!receives_.take(now)) return {Delivery::kNotReady};  // UD loses it in silence.

@@ -4,7 +4,6 @@
 #include <map>
 
 namespace rocegen {
-namespace {
 
 Distribution summarize(const Histogram& histogram) {
     Distribution d;
@@ -18,6 +17,8 @@ Distribution summarize(const Histogram& histogram) {
     d.mean = histogram.mean();
     return d;
 }
+
+namespace {
 
 /// Enough points to draw it by.
 std::vector<CdfPoint> shape_of(const Histogram& histogram) {
@@ -59,6 +60,20 @@ void add(Traffic::Losses& into, const Traffic::Losses& more) {
     into.too_old += more.too_old;
 }
 
+/// Counts alone; the mean of the last rates is finish_flow()'s.
+void add(EndpointCounts& into, const EndpointCounts& more) {
+    into.cnp_tx += more.cnp_tx;
+    into.ack_tx += more.ack_tx;
+    into.nak_tx += more.nak_tx;
+    into.rnr_tx += more.rnr_tx;
+    into.retransmitted += more.retransmitted;
+    into.timeouts += more.timeouts;
+    into.in_error += more.in_error;
+    if (more.rate_least && (!into.rate_least || *more.rate_least < *into.rate_least)) {
+        into.rate_least = more.rate_least;
+    }
+}
+
 /// Sums all but latency averages, which need their weights.
 void add(Traffic& into, const Traffic& more) {
     into.data_frames_tx += more.data_frames_tx;
@@ -89,6 +104,11 @@ void add(Traffic& into, const Traffic& more) {
     };
     earlier(into.min_latency_ns, more.min_latency_ns);
     later(into.max_latency_ns, more.max_latency_ns);
+    into.responses += more.responses;
+    if (more.endpoint) {
+        if (!into.endpoint) into.endpoint = EndpointCounts{};
+        add(*into.endpoint, *more.endpoint);
+    }
     earlier(into.first_timestamp, more.first_timestamp);
     later(into.last_timestamp, more.last_timestamp);
 }
@@ -113,7 +133,7 @@ bool tagged(const Plan& plan, std::uint32_t group) {
 }
 
 StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& stream,
-                           const StreamRx& rx) {
+                           const StreamRx& rx, const EndpointCounts* endpoint) {
     const StreamPlan& from = plan.streams[index];
     const FlowPlan& flow = plan.flows[from.flow];
     StreamResult r;
@@ -122,7 +142,11 @@ StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& 
     r.tx_bytes = l2_sum(stream.frames, stream.frame_bytes);
     r.first_psn = from.initial_psn;
     r.last_psn = stream.psn.plus(-flow.number_step);
-    r.shapes_tx = count_shapes(flow, stream.frames);
+    // What was sent again has a tag of its own, but its PSN and its message were counted.
+    const std::uint64_t once = stream.frames - (endpoint ? endpoint->retransmitted : 0);
+    r.shapes_tx = count_shapes(flow, once);
+    r.responses = rx.responses;
+    if (endpoint) r.endpoint = *endpoint;
     r.message_tx = r.shapes_tx[std::size_t(Shape::kOnly)] + r.shapes_tx[std::size_t(Shape::kLast)];
     for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
         const auto& spec = plan.template_groups[from.template_group].shapes[shape];
@@ -133,7 +157,7 @@ StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& 
     r.payload_bytes_rx = rx.payload_bytes;
     r.message_complete_rx = rx.messages;
     if (tagged(plan, from.template_group)) r.by_tag = losses(rx.by_tag, stream.frames);
-    if (flow.number_step > 0 && !flow.counts_bytes) r.by_psn = losses(rx.by_psn, stream.frames);
+    if (flow.number_step > 0 && !flow.counts_bytes) r.by_psn = losses(rx.by_psn, once);
     r.ecn_ce_rx = rx.ecn_ce;
     r.ect_rx = rx.ect;
     r.remarked_rx = rx.remarked;
@@ -263,28 +287,113 @@ const StreamRx* owner_of(std::span<const AnalyzerOf> analyzers, std::uint32_t st
     return owner != nullptr && (owner->frames > 0 || stray == nullptr) ? owner : stray;
 }
 
+/// A stream with a limit that sent all it had to, every packet of which arrived.
+bool complete(const Plan& plan, std::uint32_t index, const StreamResult& stream) {
+    const SourcePlan& source = plan.sources[plan.streams[index].source];
+    if (!source.limited || !stream.by_tag || stream.data_frames_rx == 0) return false;
+    const std::uint64_t nth = index - source.first_stream;
+    const std::uint64_t share =
+        source.packets / source.stream_count + (nth < source.packets % source.stream_count);
+    const std::uint64_t again = stream.endpoint ? stream.endpoint->retransmitted : 0;
+    return stream.data_frames_tx - again == share &&
+           (stream.by_psn ? *stream.by_psn : *stream.by_tag).lost == 0;
+}
+
+/// What needs all streams of a flow: Jain's index (sum x)^2 / (n sum x^2) over payload received, and
+/// the mean of DCQCN's last rates.
+void finish_streams(const Plan& plan, Result& result) {
+    struct Sums {
+        double n = 0, x = 0, xx = 0;
+        std::uint64_t rates = 0, rate_sum = 0;
+    };
+    std::vector<Sums> sums(plan.flows.size());
+    for (const StreamResult& stream : result.streams) {
+        Sums& s = sums[plan.streams[stream.stream].flow];
+        const auto x = double(stream.payload_bytes_rx);
+        ++s.n;
+        s.x += x;
+        s.xx += x * x;
+        if (!stream.endpoint || !stream.endpoint->rate_last) continue;
+        ++s.rates;
+        s.rate_sum += stream.endpoint->rate_last->bits_per_sec;
+    }
+    for (std::size_t f = 0; f < sums.size(); ++f) {
+        const Sums& s = sums[f];
+        if (s.xx > 0) result.flows[f].jain = s.x * s.x / (s.n * s.xx);
+        if (s.rates > 0) result.flows[f].endpoint->rate_last = BitRate{s.rate_sum / s.rates};
+    }
+}
+
+/// Of each host group: what its hosts sent, and what they received.
+void add_hosts(const Plan& plan, Result& result) {
+    std::map<std::string_view, std::size_t> places;
+    for (const HostPlan& host : plan.hosts) {
+        if (places.try_emplace(host.group, result.hosts.size()).second) {
+            result.hosts.emplace_back().name = host.group;
+        }
+    }
+    const auto of = [&](std::uint32_t host) -> HostGroupResult& {
+        return result.hosts[places.at(plan.hosts[host].group)];
+    };
+    for (const StreamResult& stream : result.streams) {
+        const StreamPlan& from = plan.streams[stream.stream];
+        HostGroupResult& sender = of(from.source_host);
+        sender.data_frames_tx += stream.data_frames_tx;
+        sender.tx_bytes += stream.tx_bytes;
+        sender.message_tx += stream.message_tx;
+        sender.responses += stream.responses;
+        HostGroupResult& receiver = of(from.destination_host);
+        Traffic received = stream;
+        received.data_frames_tx = received.tx_bytes = received.message_tx = 0;
+        received.responses = {};
+        if (received.endpoint) {
+            // CNPs and ACKs are sent by the receiver, what is sent again by the sender.
+            EndpointCounts sent;
+            std::swap(sent.retransmitted, received.endpoint->retransmitted);
+            std::swap(sent.timeouts, received.endpoint->timeouts);
+            std::swap(sent.in_error, received.endpoint->in_error);
+            std::swap(sent.rate_least, received.endpoint->rate_least);
+            if (!sender.endpoint) sender.endpoint = EndpointCounts{};
+            add(*sender.endpoint, sent);
+        }
+        add(receiver, received);
+    }
+}
+
 }  // namespace
 
 Result collect(const Plan& plan, std::span<const Stream> streams,
                std::span<const TransmitterOf> transmitters, std::span<const AnalyzerOf> analyzers,
-               Picoseconds end) {
+               Picoseconds end, std::span<const EndpointCounts> endpoints) {
     Result result;
     result.profile_name = plan.name;
     result.duration = end;
     result.flows.resize(plan.flows.size());
     static const StreamRx kNothing;
+    std::vector<Histogram> completions(plan.flows.size());
     for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
         const StreamRx* rx = owner_of(analyzers, i, plan.receiving_port(plan.streams[i]));
-        StreamResult& stream =
-            result.streams.emplace_back(stream_result(plan, i, streams[i], rx ? *rx : kNothing));
+        StreamResult& stream = result.streams.emplace_back(stream_result(
+            plan, i, streams[i], rx ? *rx : kNothing, endpoints.empty() ? nullptr : &endpoints[i]));
         add(result.flows[plan.streams[i].flow], stream);
+        if (complete(plan, i, stream)) {
+            const std::int64_t took = whole_ns(rx->last_new) - std::int64_t(rx->first_sent_ns);
+            completions[plan.streams[i].flow].record(
+                std::uint64_t(std::max<std::int64_t>(took, 0)));
+        }
     }
+    finish_streams(plan, result);
+    add_hosts(plan, result);
     for (std::uint32_t f = 0; f < plan.flows.size(); ++f) {
         FlowResult& flow = result.flows[f];
         flow.flow = f;
         Histogram delays;
         for (const AnalyzerOf& a : analyzers) delays.merge(a.analyzer->delays()[f]);
         flow.latency_ns = summarize(delays);
+        Histogram messages;
+        for (const AnalyzerOf& a : analyzers) messages.merge(a.analyzer->message_times()[f]);
+        flow.message_ns = summarize(messages);
+        flow.completion_ns = summarize(completions[f]);
         flow.latency_cdf = shape_of(delays);
         for (const AnalyzerOf& a : analyzers) {
             const RxSeries& series = a.analyzer->series();

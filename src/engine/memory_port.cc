@@ -33,4 +33,15 @@ void MemoryPort::put(const Departure& departure, Picoseconds now) noexcept {
                          now);
 }
 
+bool MemoryPort::send_control(std::span<const std::byte> frame, Picoseconds) noexcept {
+    assert(frame.size() <= kControlBytes && kControlBytes <= FrameTemplate::kHeaderRoom);
+    if (out_.free() == 0) return false;
+    MemoryRing::Slot& slot = out_.fill();
+    // Before the payload, which stays as it is for the next one.
+    std::memcpy(slot.payload - frame.size(), frame.data(), frame.size());
+    slot.frame_at = slot.frame_bytes = std::uint32_t(frame.size());
+    out_.push();
+    return true;
+}
+
 }  // namespace rocegen

@@ -5,6 +5,7 @@
 #include "rocegen/base/error.h"
 #include "rocegen/engine/collect.h"
 #include "rocegen/wire/headers.h"
+#include "rocegen/wire/opcode.h"
 
 namespace rocegen {
 namespace {
@@ -31,7 +32,7 @@ std::uint64_t derive(std::uint64_t seed, std::uint64_t use, std::uint64_t index)
 
 }  // namespace
 
-Fabric::Fabric(const Plan& plan, const FabricConfig& config)
+Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const FlowBehaviour> flows)
     : plan_(plan),
       config_(sound(config, plan)),
       templates_(plan),
@@ -39,7 +40,10 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config)
       graph_(sound_graph(config_, plan)),
       routes_(graph_, config_.pinned),
       link_failed_(graph_.links.size()),
-      analyzer_(plan) {
+      analyzer_(plan),
+      behaviours_(flows.begin(), flows.end()),
+      message_times_(plan, behaviours_),
+      endpoint_of_(graph_.nics) {
     core_.series = config_.series;
     core_.errors = Random{derive(config_.seed, 1, 0)};
     core_.wires.resize(graph_.ports.size());
@@ -56,6 +60,7 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config)
            {}};
     routes_.compute(up_);
     make_nics();
+    make_endpoints();
     make_switches();
     for (const FaultConfig& fault : config_.faults) {
         core_.events.push(fault.at, kFault, std::uint32_t(faults_.size()));
@@ -78,7 +83,7 @@ void Fabric::make_nics() {
         const std::uint8_t tc = config_.qos.traffic_class(flow.priority, flow.dscp);
         marks_.push_back({plan_.receiving_port(stream), flow_hash(plan_, stream),
                           config_.qos.tc_to_queue[tc], config_.qos.tc_to_group[tc], flow.ecn,
-                          stream.template_group});
+                          stream.template_group, answered_by_responses(stream), flow.number_step});
     }
     std::uint8_t lossless = 0;
     for (unsigned g = 0; g < 8; ++g) {
@@ -94,6 +99,39 @@ void Fabric::make_nics() {
         Transmitter& t =
             transmitters_.emplace_back(plan_, templates_, streams_, sources[p], &lateness_ns_);
         nics_.emplace_back(core_, p, config_.nic, lossless, marks_, frame_costs_, t);
+    }
+}
+
+bool Fabric::answered_by_responses(const StreamPlan& stream) const {
+    for (const auto& spec : plan_.template_groups[stream.template_group].shapes) {
+        if (!spec) continue;
+        const std::uint8_t operation = spec->opcode & 0x1f;
+        return operation == IBV_OPCODE_RDMA_READ_REQUEST || operation == IBV_OPCODE_COMPARE_SWAP ||
+               operation == IBV_OPCODE_FETCH_ADD;
+    }
+    return false;
+}
+
+void Fabric::make_endpoints() {
+    const auto active = [this](const StreamPlan& stream) {
+        return behaviours_[stream.flow].active();
+    };
+    const bool any = std::any_of(behaviours_.begin(), behaviours_.end(),
+                                 [](const FlowBehaviour& flow) { return flow.active(); });
+    if (!any) return;
+    replies_.emplace(plan_, behaviours_, config_.qos);
+    std::vector<std::vector<std::uint32_t>> sends(graph_.nics), receives(graph_.nics);
+    for (std::uint32_t i = 0; i < plan_.streams.size(); ++i) {
+        const StreamPlan& stream = plan_.streams[i];
+        if (!active(stream)) continue;
+        sends[plan_.sending_port(stream)].push_back(i);
+        receives[plan_.receiving_port(stream)].push_back(i);
+    }
+    for (std::uint32_t p = 0; p < graph_.nics; ++p) {
+        if (sends[p].empty() && receives[p].empty()) continue;
+        endpoint_of_[p] =
+            &endpoints_.emplace_back(plan_, behaviours_, laws_, sends[p], receives[p]);
+        nics_[p].attach(*endpoint_of_[p], *replies_, message_times_);
     }
 }
 
@@ -199,6 +237,8 @@ void Fabric::handle(const Event& event) {
             return end_fault(target, now);
         case kReroute:
             return reroute(now);
+        case kEndpointTimer:
+            return nics_[target].on_endpoint_timer(now);
     }
 }
 
@@ -211,7 +251,7 @@ void Fabric::arrive(std::uint32_t index, Picoseconds now) {
     const std::uint32_t peer = core_.wires[index].peer;
     if (peer < graph_.nics) {
         const Frame frame = core_.frames[handle];
-        if (data && !nics_[peer].receive_data(frame, now)) {
+        if (frame.kind != CarriedKind::kPfc && !nics_[peer].receive_data(frame, now)) {
             return core_.drop(handle, DropCause::kReceiverFull, core_.wires[peer].counters.drops);
         }
         core_.frames.release(handle);
@@ -224,8 +264,44 @@ void Fabric::arrive(std::uint32_t index, Picoseconds now) {
 void Fabric::receive(std::uint32_t nic, const Frame& frame, Picoseconds now) {
     const Packet packet = packet_of(frame, now);
     analyzer_.on_packet(packet);
-    if (tap_) tap_(nic, false, packet);
-    if (frame.kind == CarriedKind::kPfc) nics_[nic].receive_pause(frame, now);
+    if (core_.tap) core_.tap(nic, false, frame, now);
+    if (frame.kind == CarriedKind::kPfc) return nics_[nic].receive_pause(frame, now);
+    if (endpoint_of_[nic]) deliver(nic, frame, packet, now);
+}
+
+void Fabric::deliver(std::uint32_t nic, const Frame& frame, const Packet& packet, Picoseconds now) {
+    nics_[nic].receive_packet(packet, now);
+    if (frame.kind != CarriedKind::kData) return;
+    const auto shape = Shape(frame.shape);
+    if (shape != Shape::kOnly && shape != Shape::kLast) return;
+    if (const Responder* responder = endpoint_of_[nic]->responder(frame.stream)) {
+        message_times_.delivered(frame.stream, responder->counters().messages, now);
+    }
+}
+
+void Fabric::set_tap(Tap tap) {
+    set_frame_tap(
+        [this, tap = std::move(tap)](std::uint32_t port, bool sent, const Frame& frame,
+                                     Picoseconds now) { tap(port, sent, packet_of(frame, now)); });
+}
+
+MacAddress Fabric::pauser_of(std::uint32_t port, bool sent) const {
+    if (!sent) {  // the switch's, or the NIC's at the other end
+        port = graph_.ports[port].peer;
+        if (port >= graph_.nics) {
+            return {{0x02, 0xff, std::uint8_t(port >> 24), std::uint8_t(port >> 16),
+                     std::uint8_t(port >> 8), std::uint8_t(port)}};
+        }
+    }
+    const auto host = std::find_if(plan_.hosts.begin(), plan_.hosts.end(),
+                                   [port](const HostPlan& h) { return h.port == port; });
+    return host == plan_.hosts.end() ? MacAddress{} : host->mac;
+}
+
+std::span<const std::byte> Fabric::bytes_of(std::uint32_t port, bool sent, const Frame& frame) {
+    if (!renderer_) renderer_.emplace(templates_, streams_, replies_ ? &*replies_ : nullptr);
+    const bool pause = frame.kind == CarriedKind::kPfc;
+    return renderer_->render(frame, pause ? pauser_of(port, sent) : MacAddress{});
 }
 
 Packet Fabric::packet_of(const Frame& frame, Picoseconds now) const {
@@ -242,14 +318,9 @@ Packet Fabric::packet_of(const Frame& frame, Picoseconds now) const {
         }
         return packet;
     }
+    if (frame.kind == CarriedKind::kReply) return replies_->packet_of(frame, now);
     const Stream& stream = streams_[frame.stream];
-    const Departure departure{.due = frame.sent,
-                              .stream = frame.stream,
-                              .sequence = frame.sequence,
-                              .tcp_sequence = frame.number,  // the PSN as well
-                              .payload_bytes = frame.payload_bytes,
-                              .priority = frame.priority,
-                              .shape = Shape(frame.shape)};
+    const Departure departure = departure_of(frame);
     Packet packet = templates_.of(stream, departure.shape).digest(stream, departure, frame.sent);
     packet.when = now;
     packet.ecn = frame.ecn;
@@ -260,7 +331,12 @@ Result Fabric::result() const {
     std::vector<TransmitterOf> transmitters;
     for (std::uint32_t p = 0; p < graph_.nics; ++p) transmitters.push_back({p, &transmitters_[p]});
     const std::vector<AnalyzerOf> analyzers{{0, &analyzer_}};
-    Result result = collect(plan_, streams_, transmitters, analyzers, now_);
+    const std::vector<EndpointCounts> endpoints = endpoint_counts();
+    Result result = collect(plan_, streams_, transmitters, analyzers, now_, endpoints);
+    for (FlowResult& flow : result.flows) {
+        const Histogram* times = message_times_.of_flow(flow.flow);
+        if (times) flow.message_ns = summarize(*times);
+    }
     result.interrupted = interrupted_;
     result.testbed_kind = "emulated";
     result.clock = "virtual";
@@ -274,6 +350,36 @@ Result Fabric::result() const {
         port.pfc_rx = nics_[p].pause_frames();
     }
     return result;
+}
+
+std::vector<EndpointCounts> Fabric::endpoint_counts() const {
+    std::vector<EndpointCounts> counts;
+    if (!replies_) return counts;
+    counts.resize(plan_.streams.size());
+    for (std::uint32_t i = 0; i < counts.size(); ++i) {
+        const StreamPlan& stream = plan_.streams[i];
+        EndpointCounts& out = counts[i];
+        if (const Endpoint* receiver = endpoint_of_[plan_.receiving_port(stream)]) {
+            out.cnp_tx = receiver->cnps(i);
+            if (const Responder* responder = receiver->responder(i)) {
+                out.ack_tx = responder->counters().acks;
+                out.nak_tx = responder->counters().naks;
+                out.rnr_tx = responder->counters().rnrs;
+            }
+        }
+        const Endpoint* sender = endpoint_of_[plan_.sending_port(stream)];
+        if (!sender) continue;
+        if (const Requester* requester = sender->requester(i)) {
+            out.retransmitted = requester->counters().resent;
+            out.timeouts = requester->counters().timeouts;
+            out.in_error = requester->error() != QpError::kNone;
+        }
+        if (const ReactionPoint* reaction = sender->reaction_point(i)) {
+            out.rate_last = reaction->rate();
+            out.rate_least = reaction->least_rate();
+        }
+    }
+    return counts;
 }
 
 FabricResult Fabric::fabric_result() const {

@@ -27,7 +27,6 @@ void EmulatedNic::put(const Departure& departure, Picoseconds now) noexcept {
     const FrameCost& cost =
         frame_costs_[marks.template_group * kShapeCount + std::size_t(departure.shape)];
     const std::uint32_t bytes = cost.empty_bytes + payload + (-payload & cost.pad_mask);
-    frame.at = Picoseconds{order_++};
     frame.sent = now;
     frame.stream = departure.stream;
     frame.sequence = departure.sequence;
@@ -41,10 +40,89 @@ void EmulatedNic::put(const Departure& departure, Picoseconds now) noexcept {
     frame.queue = marks.queue;
     frame.group = marks.group;
     frame.ecn = marks.ecn;
-    queues_[departure.priority].push(core_.frames, handle);
-    ++lengths_[departure.priority];
-    waiting_ = std::uint8_t(waiting_ | 1u << departure.priority);
+    queue(handle);
+    if (endpoint_) {
+        endpoint_->on_sent(departure.stream, departure.psn, bytes, now, marks.number_step,
+                           marks.responses);
+        if (departure.shape == Shape::kOnly || departure.shape == Shape::kFirst) {
+            times_->sent(departure.stream, departure.psn, now);
+        }
+    }
+}
+
+void EmulatedNic::queue(FrameHandle handle) noexcept {
+    Frame& frame = core_.frames[handle];
+    const std::uint8_t priority = frame.priority;
+    frame.at = Picoseconds{order_++};
+    queues_[priority].push(core_.frames, handle);
+    ++lengths_[priority];
+    waiting_ = std::uint8_t(waiting_ | 1u << priority);
     ++queued_;
+}
+
+void EmulatedNic::attach(Endpoint& endpoint, const ReplyFrames& replies, MessageTimes& times) {
+    endpoint_ = &endpoint;
+    replies_ = &replies;
+    times_ = &times;
+    obey(Picoseconds{0});
+}
+
+void EmulatedNic::receive_packet(const Packet& packet, Picoseconds now) {
+    std::array<Reply, Endpoint::kMaxReplies> replies;
+    const std::uint32_t count = endpoint_->on_packet(packet, now, replies);
+    for (std::uint32_t i = 0; i < count; ++i) answer(replies[i], now);
+    obey(now);
+    pump(now);
+}
+
+void EmulatedNic::answer(const Reply& reply, Picoseconds now) {
+    if (reply.kind == Reply::Kind::kReadResponse) {
+        responses_.push_back({reply});
+    } else {
+        send_reply(reply, 0, now);
+    }
+}
+
+void EmulatedNic::send_reply(const Reply& reply, std::uint32_t index, Picoseconds now) {
+    const FrameHandle handle = core_.frames.allocate();
+    Frame& frame = core_.frames[handle];
+    replies_->fill(frame, reply, index);
+    frame.sent = now;
+    queue(handle);
+}
+
+/// One packet of each READ in turn.
+void EmulatedNic::send_responses(Picoseconds now) {
+    while (!responses_.empty() && unpaused() < kQueueFrames) {
+        Responses responses = responses_.front();
+        responses_.pop_front();
+        send_reply(responses.reply, responses.next++, now);
+        if (responses.next < responses.reply.packets) responses_.push_back(responses);
+    }
+}
+
+void EmulatedNic::obey(Picoseconds now) {
+    Action action;
+    while (endpoint_->next_action(action)) {
+        if (action.what & Action::kRate) transmitter_.set_rate(action.stream, action.rate, now);
+        if (action.what & Action::kLimit) transmitter_.set_limit(action.stream, action.limit, now);
+        if (action.what & Action::kRewind) {
+            transmitter_.rewind(action.stream, action.from, std::max(action.not_before, now), now);
+        }
+        if (action.what & Action::kStop) transmitter_.stop(action.stream);
+    }
+    if (const Picoseconds timer = endpoint_->next_timer(); timer < endpoint_timer_at_) {
+        endpoint_timer_at_ = std::max(timer, now);
+        core_.events.push(endpoint_timer_at_, kEndpointTimer, port_);
+    }
+}
+
+void EmulatedNic::on_endpoint_timer(Picoseconds now) {
+    if (now != endpoint_timer_at_) return;  // another came before it
+    endpoint_timer_at_ = kNever;
+    endpoint_->on_timer(now);
+    obey(now);
+    pump(now);
 }
 
 void EmulatedNic::pump(Picoseconds now) {
@@ -56,6 +134,8 @@ void EmulatedNic::pump(Picoseconds now) {
         for (std::uint32_t i = 0; i < taken; ++i) put(departures[i], now);
     } while (taken == kBurst);
     flush(transmitter_.paused_mask(), now);
+    if (!responses_.empty()) send_responses(now);
+    if (endpoint_) obey(now);
     try_start(now);
 
     // With a full NIC the next frame on the wire makes room, and comes back here.
@@ -103,6 +183,7 @@ void EmulatedNic::try_start(Picoseconds now) {
         const FrameHandle handle = next();
         if (handle == kNoFrame) return;
         core_.start(port_, handle, now);
+        if (core_.tap) core_.tap(port_, true, core_.frames[handle], now);
     }
     if ((queued_ > 0 || !control_.empty()) && !armed_) {
         armed_ = true;

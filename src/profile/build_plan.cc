@@ -9,6 +9,7 @@
 #include "profile/make_shapes.h"
 #include "profile/number_streams.h"
 #include "profile/place_hosts.h"
+#include "profile/storms.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/fabric/topology.h"
 #include "rocegen/traffic/flow_cost.h"
@@ -373,6 +374,7 @@ std::optional<Plan> PlanBuilder::build() {
                         "most {} are possible",
                         plan_.template_groups.size(), kMaxTemplateGroups));
     }
+    if (hosts_placed_) plan_storms(profile_, testbed_, groups_, plan_, diagnostics_);
     check_expectations(profile_, testbed_, plan_, diagnostics_);
     if (!hosts_placed_) return std::nullopt;
     check_plan(profile_, plan_, diagnostics_);

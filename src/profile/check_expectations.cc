@@ -33,14 +33,11 @@ std::string why_unit_differs(std::string_view metric_unit, const Expectation& e)
     return wants(Unit::kNumber, "0");
 }
 
-bool has_name(const Expectation& e, const std::vector<std::string>& flows,
-              const std::vector<std::string>& ports) {
-    if (e.scope == Scope::kFlow)
-        return std::find(flows.begin(), flows.end(), e.name) != flows.end();
-    if (e.scope == Scope::kPort)
-        return std::find(ports.begin(), ports.end(), e.name) != ports.end();
-    return true;
-}
+/// What an expectation may name, and the word for it.
+struct Names {
+    std::string_view word;
+    std::vector<std::string> known;
+};
 
 /// Metrics that say that something was congested.
 bool wants_congestion(const Expectation& e) {
@@ -112,16 +109,20 @@ std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbe
 
 void check_expectations(const Profile& profile, const Testbed& testbed, const Plan& plan,
                         Diagnostics& diagnostics) {
-    std::vector<std::string> flows, ports;
-    for (const Flow& flow : profile.flows) flows.push_back(flow.name);
-    for (const PortPlan& port : plan.ports) ports.push_back(port.name);
+    Names flows{"flow", {}}, hosts{"host group", {}}, ports{"port", {}};
+    for (const Flow& flow : profile.flows) flows.known.push_back(flow.name);
+    for (const HostGroup& group : profile.hosts) hosts.known.push_back(group.name);
+    for (const PortPlan& port : plan.ports) ports.known.push_back(port.name);
     for (const Expectation& e : profile.expect) {
         const std::string start = fmt::format("expect: {}: ", e.text);
-        if (!has_name(e, flows, ports)) {
-            const bool flow = e.scope == Scope::kFlow;
-            diagnostics.error(
-                e.place, fmt::format("{}there is no {} {}{}", start, flow ? "flow" : "port", e.name,
-                                     did_you_mean(e.name, flow ? flows : ports)));
+        const Names* names = e.scope == Scope::kFlow    ? &flows
+                             : e.scope == Scope::kHosts ? &hosts
+                             : e.scope == Scope::kPort  ? &ports
+                                                        : nullptr;
+        if (names &&
+            std::find(names->known.begin(), names->known.end(), e.name) == names->known.end()) {
+            diagnostics.error(e.place, fmt::format("{}there is no {} {}{}", start, names->word,
+                                                   e.name, did_you_mean(e.name, names->known)));
         }
         const bool asked = !missing_need(e, testbed);
         if (asked && wants_congestion(e)) {
@@ -137,14 +138,14 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
         }
         const MetricInfo* metric = find_metric(to_text(e.scope), e.metric);
         if (!metric) {
-            std::vector<std::string> names;
+            std::vector<std::string> metrics;
             for (const MetricInfo& known : known_metrics()) {
-                if (known.scope == to_text(e.scope)) names.push_back(known.name);
+                if (known.scope == to_text(e.scope)) metrics.push_back(known.name);
             }
             diagnostics.error(e.place, fmt::format("{}{} have no metric {}{}; docs/metrics.md "
                                                    "lists them",
                                                    start, to_text(e.scope), e.metric,
-                                                   did_you_mean(e.metric, names)));
+                                                   did_you_mean(e.metric, metrics)));
             continue;
         }
         const std::string why = why_unit_differs(metric->unit, e);

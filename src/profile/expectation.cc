@@ -79,8 +79,10 @@ std::string split_subject(std::string_view subject, Expectation& out) {
         out.scope = Expectation::Scope::kRun;
     } else if (scope == "fabric") {
         out.scope = Expectation::Scope::kFabric;
-    } else if (scope == "flows" || scope == "ports") {
-        out.scope = scope == "flows" ? Expectation::Scope::kFlow : Expectation::Scope::kPort;
+    } else if (scope == "flows" || scope == "ports" || scope == "hosts") {
+        out.scope = scope == "flows"   ? Expectation::Scope::kFlow
+                    : scope == "ports" ? Expectation::Scope::kPort
+                                       : Expectation::Scope::kHosts;
         const std::size_t second = rest.find('.');
         if (second == std::string_view::npos) {
             return fmt::format("names no metric; write {}.NAME.METRIC", scope);
@@ -88,10 +90,11 @@ std::string split_subject(std::string_view subject, Expectation& out) {
         out.name = rest.substr(0, second);
         rest = rest.substr(second + 1);
     } else {
-        const std::vector<std::string> scopes{"flows", "ports", "generator", "run", "fabric"};
+        const std::vector<std::string> scopes{"flows",     "hosts", "ports",
+                                              "generator", "run",   "fabric"};
         return fmt::format(
-            "{} is not known here{}{} write flows.NAME.METRIC, ports.NAME.METRIC, "
-            "generator.METRIC, fabric.METRIC or run.METRIC",
+            "{} is not known here{}{} write flows.NAME.METRIC, hosts.GROUP.METRIC, "
+            "ports.NAME.METRIC, generator.METRIC, fabric.METRIC or run.METRIC",
             scope, did_you_mean(scope, scopes), did_you_mean(scope, scopes).empty() ? ";" : "");
     }
     const bool spaced = rest.find(' ') != std::string_view::npos;
@@ -106,6 +109,8 @@ std::string_view to_text(Expectation::Scope scope) {
     switch (scope) {
         case Expectation::Scope::kFlow:
             return "flows";
+        case Expectation::Scope::kHosts:
+            return "hosts";
         case Expectation::Scope::kPort:
             return "ports";
         case Expectation::Scope::kGenerator:

@@ -54,9 +54,9 @@ constexpr std::array kKeys = std::to_array<Key>({
      "Hosts that send: a group, or `\"senders[0]\"`, `\"senders[0-3]\"`."},
     {P, "flows[].to", K::kHosts, "required", 0, 0, "",
      "Hosts that receive. Every host of `from` sends to every one of `to` but itself."},
-    {P, "flows[].protocol", K::kChoice, "roce", 0, 0, "roce | tcp | udp | raw",
+    {P, "flows[].protocol", K::kChoice, "roce", 0, 0, "roce | tcp | udp | raw | pause",
      "RoCEv2; TCP segments whose sequence numbers advance and that nothing answers; UDP datagrams; "
-     "raw: RoCEv2 with any `opcode`."},
+     "raw: RoCEv2 with any `opcode`; pause: a pause storm, whose keys are `flows[pause]`."},
     {P, "flows[].verb", K::kChoice, "write", 0, 0,
      "write | write-imm | send | send-imm | send-inv | read | read-response | compare-swap | "
      "fetch-add | atomic-ack | ack | nak | rnr | flush | atomic-write | cnp",
@@ -80,6 +80,74 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "flows[].qps", K::kCount, "1", 1, 65536, "", "Queue pairs of each pair of hosts."},
     {P, "flows[].class", K::kName, "none", 0, 0, "",
      "One of `classes`; without it DSCP 0, Not-ECT, priority 0."},
+    {P, "flows[].congestion_control", K::kMapOrWord, "none", 0, 0, "none",
+     "What answers CE marks: nothing, or `dcqcn` with the set that it begins with. Only emulated "
+     "NICs "
+     "obey it."},
+    {P, "flows[].congestion_control.dcqcn", K::kChoice, "required", 0, 0,
+     "paper | nvidia | otg | spirent | hpcc",
+     "The set of parameters that the keys below change. They differ by orders of magnitude."},
+    {P, "flows[].congestion_control.cnp_per", K::kChoice, "qp", 0, 0,
+     "qp | ip-pair | destination-ip | port",
+     "What shares one CNP interval at the receiver: a queue pair, two hosts, the host that is "
+     "slowed, or all that the port receives."},
+    {P, "flows[].congestion_control.cnp_delay_timer", K::kTime, "the set's", 0, kSecond, "",
+     "N: least time between two CNPs of a scope; 0 answers every CE mark."},
+    {P, "flows[].congestion_control.alpha_update_period", K::kTime, "the set's", kUs / 10, kSecond,
+     "", "K: period of alpha's update."},
+    {P, "flows[].congestion_control.rate_reduction_time_period", K::kTime, "the set's", kUs / 10,
+     kSecond, "", "D: how often a NIC looks whether a CNP came; set `paper` cuts at once."},
+    {P, "flows[].congestion_control.rate_increment_time", K::kTime, "the set's", kUs, kSecond, "",
+     "T: period of the rate increase timer."},
+    {P, "flows[].congestion_control.rate_increment_byte_counter", K::kBytes, "the set's", 0,
+     1'000'000'000, "", "B: bytes sent a step of the byte counter; 0: none."},
+    {P, "flows[].congestion_control.rate_increment_threshold", K::kCount, "the set's", 1, 31, "",
+     "F: steps of fast recovery."},
+    {P, "flows[].congestion_control.alpha_g", K::kShare, "the set's", kOne / 4096, kOne, "",
+     "g: weight of the newest period in alpha; a device's 1019 of 1024 is 5/1024 here."},
+    {P, "flows[].congestion_control.initial_alpha", K::kShare, "the set's", 0, kOne, "",
+     "alpha at a flow's first CNP."},
+    {P, "flows[].congestion_control.cut_shift", K::kCount, "the set's", 1, 15, "",
+     "A cut takes alpha / 2^cut_shift of the rate; RPG_GD less 10."},
+    {P, "flows[].congestion_control.maximum_rate_decrement_at_time", K::kShare, "the set's", 1,
+     kOne, "", "No cut takes more of the rate."},
+    {P, "flows[].congestion_control.additive_increment_rate", K::kLineRate, "the set's", 0,
+     2 * kTbps, "", "R_AI: what additive increase adds to the target."},
+    {P, "flows[].congestion_control.hyper_increment_rate", K::kLineRate, "the set's", 0, 2 * kTbps,
+     "", "R_HAI: what hyper increase adds to the target, each step the same."},
+    {P, "flows[].congestion_control.minimum_rate_limit", K::kLineRate, "the set's", 10'000,
+     2 * kTbps, "", "No cut goes below."},
+    {P, "flows[].congestion_control.initial_rate_after_first_cnp", K::kLineRate, "the set's", 0,
+     2 * kTbps, "", "The rate that a flow's first CNP sets; 0: as it is."},
+    {P, "flows[].congestion_control.clamp_target_rate", K::kBool, "the set's", 0, 0, "",
+     "The target becomes the current rate at every cut."},
+    {P, "flows[].congestion_control.clamp_target_after_time_increment", K::kBool, "the set's", 0, 0,
+     "", "And else where the timer had raised the rate, not only the byte counter."},
+    {P, "flows[].cnp_class", K::kName, "dscp 48, pcp 6, not-ect", 0, 0, "",
+     "How CNPs are marked: one of `classes`."},
+    {P, "flows[].reliable", K::kMapOrWord, "false", 0, 0, "true | false",
+     "RC as a NIC does it: ACKs, NAKs, go-back-N, timeouts. Without it frames leave open loop and "
+     "nothing is acknowledged. Only emulated NICs obey it."},
+    {P, "flows[].reliable.window", K::kCount, "256", 1, 1 << 22, "",
+     "PSNs that may be outstanding."},
+    {P, "flows[].reliable.timeout", K::kCount, "14", 0, 31, "",
+     "Acknowledge timeout, 4.096 us x 2^n; 14 is 67 ms, 0 is none."},
+    {P, "flows[].reliable.retry_count", K::kCount, "7", 0, 7, "",
+     "Timeouts and sequence NAKs in a row until the queue pair gives up."},
+    {P, "flows[].reliable.rnr_retry", K::kCount, "7", 0, 7, "", "RNR NAKs in a row; 7: no end."},
+    {P, "flows[].reliable.max_reads", K::kCount, "16", 1, 16, "", "READs and atomics outstanding."},
+    {P, "flows[].reliable.ack_every", K::kCount, "16", 0, 65535, "",
+     "The receiver acknowledges at the latest every so many packets; 0: only messages."},
+    {P, "flows[].reliable.ack_message_end", K::kBool, "true", 0, 0, "",
+     "And at the end of each message; else when AckReq asks for it."},
+    {P, "flows[].reliable.receives", K::kCount, "always ready", 1, 65535, "",
+     "Receives posted at the start, for SENDs and immediates; without one an RNR NAK is sent."},
+    {P, "flows[].reliable.repost", K::kTime, "never", kNs, kSecond, "",
+     "The application posts each receive again so long after it was used, one after the other."},
+    {P, "flows[].reliable.rnr_timer", K::kCount, "14", 0, 31, "",
+     "RNR timer code: how long the sender is to wait; 14 is 1.28 ms."},
+    {P, "flows[].ack_class", K::kName, "the flow's class", 0, 0, "",
+     "How ACKs, NAKs and READ responses are marked: one of `classes`."},
     {P, "flows[].rate", K::kRate, "required", 0, 0, "",
      "Rate of each source host on the wire (L1), inside a burst; % is of its port's link."},
     {P, "flows[].pattern", K::kMap, "{}", 0, 0, "", "When packets are due."},
@@ -169,12 +237,42 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "flows[].tcp.timestamps", K::kBool, "false", 0, 0, "",
      "Timestamps option (RFC 7323); the value is ms since the run's start."},
     {P, "flows[].tcp.timestamp_echo", K::kCount, "0", 0, kMax32, "", "What that option echoes."},
+    {P, "flows[pause].name", K::kName, "flow and its index", 0, 0, "",
+     "What the report and `expect` call it."},
+    {P, "flows[pause].protocol", K::kChoice, "required", 0, 0, "pause", "A pause storm."},
+    {P, "flows[pause].from", K::kHosts, "required", 0, 0, "",
+     "The host whose link partner is paused: one."},
+    {P, "flows[pause].kind", K::kChoice, "pfc", 0, 0, "pfc | 802.3x",
+     "Of priorities (802.1Qbb), or of the whole link."},
+    {P, "flows[pause].priorities", K::kList, "required for pfc", 0, 0, "",
+     "Priorities to pause; []: frames whose class-enable vector is zero."},
+    {P, "flows[pause].priorities[]", K::kCount, "required", 0, 7, "", "One of them."},
+    {P, "flows[pause].frames", K::kChoice, "together", 0, 0, "together | each",
+     "All priorities in one frame, or one frame each, spread over the refresh."},
+    {P, "flows[pause].quanta", K::kCount, "65535", 0, 65535, "",
+     "Pause time of an XOFF in 512 bit times of the port's link; 0: a storm of XONs."},
+    {P, "flows[pause].refresh", K::kTime, "a third of the quanta's time", kNs * 100, kSecond, "",
+     "From one XOFF of a priority to its next. Longer than the quanta is refused."},
+    {P, "flows[pause].on", K::kTime, "always", kUs, 60 * kSecond, "",
+     "Duty cycle: so long it holds and ends with XON, then `off`."},
+    {P, "flows[pause].off", K::kTime, "0s", 0, 60 * kSecond, "",
+     "The other part of the duty cycle."},
+    {P, "flows[pause].numbered", K::kBool, "false", 0, 0, "",
+     "Frames carry their number, from 1, in their padding at octet 36, for an independent audit."},
+    {P, "flows[pause].start", K::kTime, "0s", 0, kHours1000, "", "When it begins."},
+    {P, "flows[pause].duration", K::kTime, "required", kUs, kHours1000, "",
+     "How long it holds. A storm has a bounded duration."},
+    {P, "capture", K::kMap, "{}", 0, 0, "", "What `run --capture FILE` writes."},
+    {P, "capture.on", K::kList, "all hosts", 0, 0, "",
+     "Hosts whose NICs are watched. Of one end each frame is there once; of both, twice."},
+    {P, "capture.on[]", K::kHosts, "required", 0, 0, "", "A group, or part of one."},
     {P, "expect", K::kList, "[]", 0, 0, "", "What must hold for the run to succeed."},
     {P, "expect[]", K::kText, "required", 0, 0, "",
-     "`flows.NAME.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, `fabric.METRIC` or "
+     "`flows.NAME.METRIC`, `hosts.GROUP.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, "
+     "`fabric.METRIC` or "
      "`run.METRIC`, then ==, !=, <, <=, > or >=, then a value; then `needs` and what a testbed "
-     "must "
-     "have to be asked: `switch`, `fabric`, `live`."},
+     "must have to be asked: "
+     "`switch`, `fabric`, `live`."},
 
     {T, "kind", K::kChoice, "required", 0, 0, "dpdk | emulated",
      "Ports of this machine in real time, or a model in virtual time."},
@@ -185,7 +283,10 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "ports[]", K::kMap, "required", 0, 0, "", "One port."},
     {T, "ports[].name", K::kName, "required", 0, 0, "", "What the report and `expect` call it."},
     {T, "ports[].device", K::kText, "required", 0, 0, "",
-     "PCI address, kernel interface, or `ring:NAME`; ports of one ring's name are joined."},
+     "PCI address, kernel interface, `ring:NAME` (the two ports of one name are joined), or a "
+     "virtual device of DPDK with its arguments."},
+    {T, "ports[].driver", K::kChoice, "auto", 0, 0, "auto | af_packet | af_xdp | tap | pcap",
+     "How a kernel interface is opened; auto is af_packet. tap makes the interface."},
     {T, "ports[].link_rate", K::kBitRate, "required", kMbps, kTbps * 16 / 10, "",
      "Rate of the link (L1). It wins over what the driver says."},
     {T, "ports[].mtu", K::kCount, "1500", 256, 9600, "", "Longest IP datagram in bytes."},
@@ -209,7 +310,7 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "cores.main", K::kCount, "the engine's choice", 0, 1023, "", "Core that waits."},
     {T, "cores.workers", K::kList, "the engine's choice", 0, 0, "", "Cores that send and receive."},
     {T, "cores.workers[]", K::kCount, "required", 0, 1023, "", "One core."},
-    {T, "qos", K::kWordOrMap, "identity", 0, 0, "identity | sonic-azure | nvidia",
+    {T, "qos", K::kMapOrWord, "identity", 0, 0, "identity | sonic-azure | nvidia",
      "From a frame's mark to traffic class, queue and priority group, as the network's switches "
      "have "
      "it: a preset, or a map of the keys below. Given in kind dpdk it says that there is a "
@@ -346,8 +447,10 @@ std::string_view type_text(K kind) {
             return "ratio";
         case K::kThreshold:
             return "size or word";
-        case K::kWordOrMap:
-            return "word or map";
+        case K::kMapOrWord:
+            return "map or word";
+        case K::kLineRate:
+            return "rate";
     }
     return "";
 }
@@ -365,6 +468,8 @@ std::string_view unit_text(K kind) {
             return "bps, kbps, Mbps, Gbps, Tbps, %, pps, kpps, Mpps";
         case K::kBurst:
             return "B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, packets, messages";
+        case K::kLineRate:
+            return "bps, kbps, Mbps, Gbps, Tbps, %";
         case K::kShare:
             return "%";
         default:
@@ -441,8 +546,11 @@ std::string range_text(const Key& key) {
             return fmt::format("{} to {}", to_text(BitRate{key.min}), to_text(BitRate{key.max}));
         case K::kRate:
             return "2kbps to the link's rate; at most 100%";
+        case K::kLineRate:
+            return fmt::format("{} to {}; at most 100%", to_text(BitRate{key.min}),
+                               to_text(BitRate{key.max}));
         case K::kChoice:
-        case K::kWordOrMap:
+        case K::kMapOrWord:
             return std::string{key.choices};
         case K::kBool:
             return "true | false";

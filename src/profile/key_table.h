@@ -31,7 +31,8 @@ enum class KeyKind : std::uint8_t {
     kMac,
     kShare,      ///< "1/8", "0.2", "20%"; min and max in 2^-32.
     kThreshold,  ///< A size, or the word of `choices`.
-    kWordOrMap,  ///< One of `choices`, or a map with keys of its own.
+    kMapOrWord,  ///< A map, or a word of `choices`.
+    kLineRate,   ///< bit/s, or a share of the line; min and max in bit/s.
 };
 
 struct Key {

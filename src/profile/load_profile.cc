@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
+#include "profile/read_behaviour.h"
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
+#include "profile/storms.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/profile/load.h"
 
@@ -76,6 +79,7 @@ Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& 
     map.time("start", out.start);
     out.shuffled = map.choice("qp_order").value_or(0) == 1;
     read_frames(map, out);
+    read_behaviour(map, out);
     if (const auto pattern = map.node("pattern")) {
         read_pattern(context, *pattern, map.path_of("pattern"), out);
     }
@@ -85,7 +89,12 @@ Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& 
 
 void read_flows(ReadContext& context, const YAML::Node& node, Profile& out) {
     each_item(context, node, "flows", [&](const YAML::Node& item, const std::string& path) {
-        out.flows.push_back(read_flow(context, item, path, out.flows.size()));
+        const std::size_t index = out.flows.size() + out.storms.size();
+        if (is_storm(item)) {
+            out.storms.push_back(read_storm(context, item, path, index));
+        } else {
+            out.flows.push_back(read_flow(context, item, path, index));
+        }
     });
     if (node.IsSequence() && node.size() == 0) {
         context.error(node, "flows", "is empty; at least one flow is needed");
@@ -113,6 +122,24 @@ void read_expect(ReadContext& context, const YAML::Node& node, Profile& out) {
     });
 }
 
+void read_capture(ReadContext& context, const YAML::Node& node, Profile& out) {
+    MapReader map{context, node, "capture", "capture"};
+    const auto on = map.node("on");
+    if (!on) return;
+    each_item(context, *on, "capture.on", [&](const YAML::Node& item, const std::string& path) {
+        auto ref = parse_host_ref(item.IsScalar() ? item.Scalar() : "");
+        if (!ref.ok()) return context.error(item, path, shown(item) + ": " + ref.why());
+        const bool known =
+            std::any_of(out.hosts.begin(), out.hosts.end(), [&](const HostGroup& group) {
+                return group.name == ref.value().group &&
+                       (!ref.value().range || ref.value().range->last < group.count);
+            });
+        if (!known)
+            return context.error(item, path, shown(item) + ": the profile has no such hosts");
+        out.capture_on.push_back(ref.value());
+    });
+}
+
 void read_profile(ReadContext& context, const YAML::Node& root, Profile& out) {
     MapReader map{context, root, "", ""};
     map.name("name", out.name);
@@ -136,6 +163,7 @@ void read_profile(ReadContext& context, const YAML::Node& root, Profile& out) {
                    });
     }
     if (const auto flows = map.node("flows")) read_flows(context, *flows, out);
+    if (const auto capture = map.node("capture")) read_capture(context, *capture, out);
     if (const auto expect = map.node("expect")) read_expect(context, *expect, out);
     out.places = map.places();
 }

@@ -17,6 +17,9 @@ void read_port(ReadContext& context, const YAML::Node& node, const std::string& 
     TestbedPort port;
     map.name("name", port.name);
     map.text("device", port.device);
+    if (const auto driver = map.choice("driver"); driver && *driver > 0) {
+        port.driver = choices_of(*find_key(KeyDoc::File::kTestbed, "ports[].driver"))[*driver];
+    }
     map.bit_rate("link_rate", port.link_rate);
     map.count("mtu", port.mtu);
     map.host_set("hosts", port.hosts);

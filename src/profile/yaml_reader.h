@@ -94,6 +94,10 @@ public:
     void share(std::string_view key, Fixed32& out);
     /// True if the key is a size; the word that it may be leaves `out` as it is.
     bool bytes_or_word(std::string_view key, std::uint64_t& out);
+    /// The map, if it is one; a word of the key's choices goes to `word`.
+    std::optional<YAML::Node> map_or_word(std::string_view key, std::string& word);
+    /// bit/s or a share of the line.
+    void line_rate(std::string_view key, RateSpec& out);
     /// A list of whole numbers below 8, as bits; each once.
     void priorities(std::string_view key, std::uint8_t& out);
     /// Numbers below 8 by numbers below `out.size()`; those that are not named stay.

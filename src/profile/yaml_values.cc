@@ -128,6 +128,33 @@ bool MapReader::bytes_or_word(std::string_view key, std::uint64_t& out) {
     return true;
 }
 
+std::optional<YAML::Node> MapReader::map_or_word(std::string_view key, std::string& word) {
+    const auto value = node(key);
+    if (!value || value->IsMap()) return value;
+    if (const auto chosen = choice(key)) word = choices_of(known(key))[*chosen];
+    return std::nullopt;
+}
+
+void MapReader::line_rate(std::string_view key, RateSpec& out) {
+    const auto given = scalar(key);
+    if (!given) return;
+    RateSpec value{RateSpec::Kind::kBits, 0};
+    if (given->text != "0") {  // 0 needs no unit
+        const auto parsed = parse_rate(given->text);
+        if (!parsed.ok()) return error(key, quoted_why(given->text, parsed.why()));
+        value = parsed.value();
+    }
+    const bool share = value.kind == RateSpec::Kind::kShare;
+    const bool fits = share ? value.value <= 1'000'000'000
+                            : value.kind == RateSpec::Kind::kBits &&
+                                  value.value >= given->key.min && value.value <= given->key.max;
+    if (!fits) {
+        return error(key, fmt::format("{}: is out of range; {} is allowed", given->text,
+                                      range_text(given->key)));
+    }
+    out = value;
+}
+
 void MapReader::priorities(std::string_view key, std::uint8_t& out) {
     const auto list = node(key);
     if (!list) return;

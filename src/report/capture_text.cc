@@ -33,17 +33,10 @@ void add(PsnCounts& into, const PsnCounts& c) {
     into.stall_ns += c.stall_ns;
 }
 
-std::string flow_name(const CaptureFlow& flow) {
-    std::string name = fmt::format("{} > {} QP {:#x}", to_text(flow.key.source),
-                                   to_text(flow.key.destination), flow.key.dest_qp);
-    if (flow.key.source_qp != 0) name += fmt::format(" from {:#x}", flow.key.source_qp);
-    if (flow.key.response) name += " (responses)";
-    return name;
-}
-
 std::string head(const CaptureReport& report) {
     std::string text;
     for (const std::string& remark : report.remarks()) text += remark + "\n";
+    for (const Finding& finding : report.findings()) text += finding.text + "\n";
     if (!text.empty()) text += "\n";
     for (const CaptureFileReport& file : report.files) {
         text += fmt::format("{}: {}, {} records\n", file.name, file.format, file.records);
@@ -148,6 +141,18 @@ std::string flows(const CaptureReport& report, std::size_t most) {
     std::string text;
     if (!traffic.empty()) text += "\n" + traffic.text();
     if (!account.empty()) text += "\nBy PSN:\n" + account.text();
+    std::size_t lines = 20;
+    for (const std::uint32_t index : order) {
+        if (!report.flows.psn_counts(all[index])) continue;
+        for (const PsnRange& range : all[index].psn.never_seen()) {
+            if (lines == 0) break;
+            --lines;
+            const bool acknowledged = range.fate != PsnRange::Fate::kMissing;
+            text += fmt::format("{}: PSN {} never seen ({}){}\n", flow_name(all[index]),
+                                range.first.value(), range.psns,
+                                acknowledged ? ", yet acknowledged: not captured" : "");
+        }
+    }
     if (all.size() > order.size()) {
         text += fmt::format("and {} flows more; --json lists all\n", all.size() - order.size());
     }
@@ -174,6 +179,51 @@ std::string cnps(const FlowTable& table) {
         }
     }
     return lines.empty() ? "" : "\n" + lines.text();
+}
+
+std::string gbps(std::uint64_t bytes, std::int64_t ns) {
+    return ns > 0 ? fmt::format("{:.3f}", double(bytes) * 8 / double(ns)) : "-";
+}
+
+std::string bursts(const CaptureReport& report, std::size_t most) {
+    const BurstMeter& meter = report.bursts;
+    if (meter.frames_all() < 2) return "";
+    Table windows;
+    for (const char* name : {"Window [us]", "Peak L1 [Gb/s]", "of one destination", "Bursts"}) {
+        windows.column(name);
+    }
+    const auto peaks = meter.peaks();
+    for (std::size_t w = 0; w * 2 < peaks.size(); ++w) {
+        const BurstMeter::Peak& all = peaks[2 * w];
+        windows.row({fmt::format("{:g}", double(all.window_ns) / 1000),
+                     gbps(all.l1_bytes, all.window_ns),
+                     gbps(peaks[2 * w + 1].l1_bytes, all.window_ns),
+                     meter.options().link_rate ? std::to_string(meter.burst_count(w)) : "-"});
+    }
+    const CaptureTotals& t = report.totals;
+    std::string text =
+        fmt::format("\nRate: mean L1 {} Gb/s\n{}",
+                    gbps(meter.l1_bytes_all(), *t.last_ns - *t.first_ns), windows.text());
+    if (!meter.options().link_rate) return text + "Bursts are not known without --link-rate.\n";
+    Table list;
+    list.column("Burst to", Align::kLeft);
+    for (const char* name :
+         {"Window [us]", "Start [us]", "Length [us]", "Peak L1 [Gb/s]", "Sources", "Frame"}) {
+        list.column(name);
+    }
+    for (const Burst& b : meter.bursts()) {
+        if (most-- == 0) {
+            text += list.text();
+            return text + "and more; --json lists them\n";
+        }
+        list.row({to_text(b.destination), fmt::format("{:g}", double(b.window_ns) / 1000),
+                  fmt::format("{:.3f}", double(b.start_ns - *t.first_ns) / 1000),
+                  fmt::format("{:.3f}", double(b.end_ns - b.start_ns) / 1000),
+                  gbps(b.peak_l1_bytes, b.window_ns),
+                  fmt::format("{}{}", b.contributors.size(), b.incast() ? " (incast)" : ""),
+                  std::to_string(b.first_frame)});
+    }
+    return list.empty() ? text : text + list.text();
 }
 
 std::string pauses(const PauseLedger& ledger) {
@@ -204,6 +254,14 @@ std::string pauses(const PauseLedger& ledger) {
 }
 
 }  // namespace
+
+std::string flow_name(const CaptureFlow& flow) {
+    std::string name = fmt::format("{} > {} QP {:#x}", to_text(flow.key.source),
+                                   to_text(flow.key.destination), flow.key.dest_qp);
+    if (flow.key.source_qp != 0) name += fmt::format(" from {:#x}", flow.key.source_qp);
+    if (flow.key.response) name += " (responses)";
+    return name;
+}
 
 FlowSums sums(const FlowTable& table) {
     FlowSums sum;
@@ -296,7 +354,7 @@ std::vector<std::string> CaptureReport::remarks() const {
 
 std::string to_text(const CaptureReport& report, std::size_t most) {
     return head(report) + frames(report.totals) + roce(report) + flows(report, most) +
-           cnps(report.flows) + pauses(report.pause);
+           cnps(report.flows) + pauses(report.pause) + bursts(report, most);
 }
 
 }  // namespace rocegen

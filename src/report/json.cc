@@ -8,6 +8,7 @@
 
 #include "report/fabric_json.h"
 #include "report/json_document.h"
+#include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/text.h"
 #include "rocegen/wire/opcode.h"
@@ -50,6 +51,38 @@ Json distribution(const Distribution& d) {
     return json;
 }
 
+Json responses(const Traffic& t) {
+    const ResponsesRx& rx = t.responses;
+    const auto sent = [&t](auto member) {
+        return t.endpoint ? Json((*t.endpoint).*member) : Json(nullptr);
+    };
+    const auto rate = [&t](auto member) {
+        if (!t.endpoint || !((*t.endpoint).*member)) return Json(nullptr);
+        return gbps(double(((*t.endpoint).*member)->bits_per_sec));
+    };
+    Json json;
+    json["cnp_tx"] = sent(&EndpointCounts::cnp_tx);
+    json["cnp_rx"] = rx.cnp;
+    json["ack_tx"] = sent(&EndpointCounts::ack_tx);
+    json["ack_rx"] = rx.ack;
+    json["nak_tx"] = sent(&EndpointCounts::nak_tx);
+    json["nak_rx"] = rx.naks();
+    json["nak_rx_by_code"] = {{"sequence", rx.nak_sequence},
+                              {"invalid_request", rx.nak_invalid_request},
+                              {"remote_access", rx.nak_remote_access},
+                              {"remote_operation", rx.nak_remote_operation},
+                              {"other", rx.nak_other}};
+    json["rnr_tx"] = sent(&EndpointCounts::rnr_tx);
+    json["rnr_rx"] = rx.rnr;
+    json["read_response_rx"] = rx.read_frames;
+    json["data_frames_retransmitted"] = sent(&EndpointCounts::retransmitted);
+    json["timeouts"] = sent(&EndpointCounts::timeouts);
+    json["qp_errors"] = sent(&EndpointCounts::in_error);
+    json["dcqcn_rate_min_gbps"] = rate(&EndpointCounts::rate_least);
+    json["dcqcn_rate_last_gbps"] = rate(&EndpointCounts::rate_last);
+    return json;
+}
+
 Json losses(const Traffic::Losses& l) {
     return {{"lost", l.lost},
             {"reordered", l.reordered},
@@ -85,6 +118,7 @@ void add_traffic(Json& json, const Traffic& t) {
     json["max_latency_ns"] = known(t.max_latency_ns);
     json["first_timestamp_ns"] = time_ns(t.first_timestamp);
     json["last_timestamp_ns"] = time_ns(t.last_timestamp);
+    json.update(responses(t));
 }
 
 Json flow_row(const FlowResult& flow, const Plan& plan) {
@@ -103,6 +137,9 @@ Json flow_row(const FlowResult& flow, const Plan& plan) {
     json["rx_frames_per_sec"] = known(flow.rx.frames_per_sec);
     json["rate_error"] = known(flow.rate_error);
     json["goodput_gbps"] = gbps(goodput(flow));
+    json["message_completion_time_ns"] = distribution(flow.message_ns);
+    json["flow_completion_time_ns"] = distribution(flow.completion_ns);
+    json["jain"] = known(flow.jain);
     return json;
 }
 
@@ -171,6 +208,40 @@ Json port_row(const PortResult& port) {
     json["other_rx"] = port.other_rx;
     json["schedule_paused_ns"] = Json::array();
     for (const Picoseconds time : port.paused) json["schedule_paused_ns"].push_back(whole_ns(time));
+    json["flooded_rx"] = known(port.flooded_rx);
+    json["gateway_mac"] = known_text(port.gateway_mac);
+    json["link_partner"] = nullptr;
+    if (port.link_partner) {
+        json["link_partner"] = {{"system_name", known_text(port.link_partner->system_name)},
+                                {"chassis", known_text(port.link_partner->chassis)},
+                                {"port", known_text(port.link_partner->port)},
+                                {"pfc_priorities", nullptr}};
+        if (const auto pfc = port.link_partner->pfc_enabled) {
+            Json& list = json["link_partner"]["pfc_priorities"] = Json::array();
+            for (unsigned p = 0; p < 8; ++p) {
+                if (*pfc & 1u << p) list.push_back(p);
+            }
+        }
+    }
+    json["kernel_counters"] = nullptr;
+    for (const auto& [name, value] : port.kernel_counters) json["kernel_counters"][name] = value;
+    return json;
+}
+
+Json host_row(const HostGroupResult& group) {
+    Json json;
+    json["name"] = group.name;
+    json["data_frames_tx"] = group.data_frames_tx;
+    json["data_frames_rx"] = group.data_frames_rx;
+    json["rx_bytes_l2"] = group.rx_bytes;
+    json["ecn_ce_rx"] = group.ecn_ce_rx;
+    json["ect_rx"] = group.ect_rx;
+    json["ecn_ce_share"] = known(ecn_ce_share(group));
+    json["cnp_tx"] = group.endpoint ? Json(group.endpoint->cnp_tx) : Json(nullptr);
+    json["cnp_rx"] = group.responses.cnp;
+    json["ack_rx"] = group.responses.ack;
+    json["nak_rx"] = group.responses.naks();
+    json["rnr_rx"] = group.responses.rnr;
     return json;
 }
 
@@ -234,8 +305,12 @@ Json report_document(const Result& result, const Plan& plan, const Evidence& evi
     for (const auto& e : result.expectations) json["expectations"].push_back(expectation(e));
     json["flows"] = Json::array();
     for (const auto& flow : result.flows) json["flows"].push_back(flow_row(flow, plan));
+    json["hosts"] = Json::array();
+    for (const auto& group : result.hosts) json["hosts"].push_back(host_row(group));
     json["ports"] = Json::array();
     for (const auto& port : result.ports) json["ports"].push_back(port_row(port));
+    json["storms"] = Json::array();
+    for (const auto& storm : result.storms) json["storms"].push_back(storm_json(storm));
     json["generator"] = generator(result.generator);
     json["fabric"] = fabric ? fabric_json(*fabric) : Json(nullptr);
     json["notes"] = result.notes;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/fabric.h"
+#include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/format.h"
 
@@ -111,6 +112,64 @@ std::string flow_rates(const Result& result, const Plan& plan) {
                    time.text(quantile(d, &Distribution::max))});
     }
     return table.empty() ? "" : "\nRates and one-way delay by flow:\n" + table.text();
+}
+
+/// Of flows that anything came back for, or whose NICs answer.
+std::string flow_replies(const Result& result, const Plan& plan) {
+    const auto count = [](const std::optional<EndpointCounts>& endpoint, auto member) {
+        return endpoint ? count_text((*endpoint).*member) : "-";
+    };
+    std::vector<Value> rates, times;
+    const auto rate_of = [](const FlowResult& flow, auto member) {
+        if (!flow.endpoint || !((*flow.endpoint).*member)) return Value();
+        return Value(double(((*flow.endpoint).*member)->bits_per_sec));
+    };
+    std::vector<const FlowResult*> shown;
+    for (const FlowResult& flow : result.flows) {
+        const ResponsesRx& rx = flow.responses;
+        if (!flow.endpoint && rx.cnp + rx.ack + rx.naks() + rx.rnr == 0) continue;
+        shown.push_back(&flow);
+        rates.push_back(rate_of(flow, &EndpointCounts::rate_last));
+        times.push_back(quantile(flow.message_ns, &Distribution::max));
+        times.push_back(quantile(flow.completion_ns, &Distribution::max));
+    }
+    const Scale rate = Scale::for_rates(rates), time = Scale::for_times(times);
+    Table replies, reaction;
+    replies.column("Flow", Align::kLeft);
+    for (const char* name : {"CNP sent", "received", "ACK sent", "received", "NAK sent", "received",
+                             "RNR sent", "received", "Sent again", "Timeouts"}) {
+        replies.column(name);
+    }
+    reaction.column("Flow", Align::kLeft);
+    reaction.column(header("DCQCN rate least", rate));
+    reaction.column(header("at the end", rate));
+    reaction.column("Jain");
+    reaction.column(header("Message p50", time));
+    for (const char* name : {"p99", "max", "Completion p50", "p99", "max"}) {
+        reaction.column(header(name, time));
+    }
+    for (const FlowResult* flow : shown) {
+        const ResponsesRx& rx = flow->responses;
+        replies.row({plan.flows.at(flow->flow).name, count(flow->endpoint, &EndpointCounts::cnp_tx),
+                     count_text(rx.cnp), count(flow->endpoint, &EndpointCounts::ack_tx),
+                     count_text(rx.ack), count(flow->endpoint, &EndpointCounts::nak_tx),
+                     count_text(rx.naks()), count(flow->endpoint, &EndpointCounts::rnr_tx),
+                     count_text(rx.rnr), count(flow->endpoint, &EndpointCounts::retransmitted),
+                     count(flow->endpoint, &EndpointCounts::timeouts)});
+        std::vector<std::string> row{plan.flows.at(flow->flow).name,
+                                     rate.text(rate_of(*flow, &EndpointCounts::rate_least)),
+                                     rate.text(rate_of(*flow, &EndpointCounts::rate_last)),
+                                     flow->jain ? fmt::format("{:.4f}", *flow->jain) : "-"};
+        for (const Distribution* d : {&flow->message_ns, &flow->completion_ns}) {
+            for (const auto member : {&Distribution::p50, &Distribution::p99, &Distribution::max}) {
+                row.push_back(time.text(quantile(*d, member)));
+            }
+        }
+        reaction.row(row);
+    }
+    if (replies.empty()) return "";
+    return "\nReplies by flow:\n" + replies.text() + "\nReaction and completion times by flow:\n" +
+           reaction.text();
 }
 
 std::string stream_table(const std::vector<const StreamResult*>& shown, const Plan& plan) {
@@ -250,8 +309,9 @@ std::string to_text(const Result& result, const Plan& plan, const FabricResult* 
                     name(result.profile_name), name(result.testbed_name), name(result.testbed_kind),
                     to_text(result.duration), plan.seed, name(result.clock));
     text += expectations(result);
-    text += flow_frames(result, plan) + flow_rates(result, plan);
+    text += flow_frames(result, plan) + flow_rates(result, plan) + flow_replies(result, plan);
     text += streams(result, plan) + ports(result);
+    text += storms_text(result);
     if (fabric) text += fabric_text(*fabric);
     text += generator(result.generator);
     return text + notes(result, plan);

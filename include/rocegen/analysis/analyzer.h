@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rocegen/analysis/result.h"
 #include "rocegen/analysis/rx_series.h"
 #include "rocegen/analysis/sequence.h"
 #include "rocegen/base/histogram.h"
@@ -28,8 +29,14 @@ struct StreamRx {
     std::uint64_t icrc_bad = 0, icrc_checked = 0;
     std::uint64_t remarked = 0;  ///< Arrived with another DSCP than sent.
     Picoseconds first{}, last{};
+    Picoseconds last_new{};  ///< Of the last frame that was no duplicate.
     std::uint64_t delay_count = 0, delay_min_ns = 0, delay_max_ns = 0;
     unsigned __int128 delay_sum_ns = 0;
+    /// The message under way: when its first packet left, and its packets seen so far, in order.
+    std::uint64_t message_sent_ns = 0;
+    bool message_whole = false;
+    std::uint64_t first_sent_ns = 0;  ///< Of the first tag to arrive.
+    ResponsesRx responses;
     SequenceTracker<32> by_tag;
     SequenceTracker<24> by_psn;
     Psn last_psn;                   ///< READ requests: of the last to arrive,
@@ -60,12 +67,18 @@ public:
     std::span<const StreamRx> streams() const noexcept { return streams_; }
     /// One-way delay by flow, ns.
     std::span<const Histogram> delays() const noexcept { return delay_ns_; }
+    /// Message completion time by flow, ns.
+    std::span<const Histogram> message_times() const noexcept { return message_ns_; }
     const RxSeries& series() const noexcept { return series_; }
     std::span<const std::uint64_t> malformed() const noexcept { return malformed_; }
 
 private:
     /// Which stream a data packet belongs to: by its tag, else by destination address and QP.
     std::uint32_t stream_of(const Packet& packet) const noexcept;
+    /// Whose request, or data, a response or a CNP answers; kNoStream if none's.
+    std::uint32_t answered_by(const Packet& packet) const noexcept;
+    void on_message(StreamRx& rx, std::uint32_t flow, const Packet& packet,
+                    Arrival arrival) noexcept;
     static constexpr std::uint32_t kNoStream = ~0u;
     static std::uint32_t number_of(Psn psn, std::uint32_t step, StreamRx& rx) noexcept;
 
@@ -75,6 +88,8 @@ private:
     std::vector<Histogram> delay_ns_;
     std::unordered_map<std::uint64_t, std::uint32_t>
         by_qp_;  ///< Built once; looked up, never grown.
+    std::unordered_map<std::uint64_t, std::uint32_t> by_source_qp_;  ///< Likewise.
+    std::vector<Histogram> message_ns_;
     std::array<std::uint64_t, kMalformedCount> malformed_{};
     RxSeries series_;
     Totals totals_;

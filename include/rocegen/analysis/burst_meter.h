@@ -64,6 +64,8 @@ public:
     std::vector<Peak> peaks() const;  ///< Of each window: of all frames, then of one destination.
     const std::vector<Burst>& bursts() const { return bursts_; }  ///< By window, then as they end.
     std::uint64_t burst_count(std::size_t window) const { return counts_[window]; }
+    std::uint64_t l1_bytes_all() const { return l1_bytes_all_; }  ///< Of all frames.
+    std::uint64_t frames_all() const { return head_; }
     std::uint64_t frames_out_early() const { return out_early_; }
     const BurstOptions& options() const { return options_; }
 
@@ -128,7 +130,7 @@ private:
     std::vector<Open> open_;
     std::vector<Burst> bursts_;
     std::array<std::uint64_t, kMaxWindows> counts_{};
-    std::uint64_t out_early_ = 0;
+    std::uint64_t out_early_ = 0, l1_bytes_all_ = 0;
     std::int64_t now_ns_ = INT64_MIN;
     std::uint32_t latest_host_ = 0;
 };

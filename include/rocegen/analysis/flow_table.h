@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "rocegen/analysis/cm_sessions.h"
+#include "rocegen/analysis/flow_watch.h"
 #include "rocegen/analysis/psn_space.h"
 #include "rocegen/analysis/tally.h"
 #include "rocegen/wire/packet.h"
@@ -68,9 +69,13 @@ struct CaptureFlow {
     PsnSpace psn;                ///< Requests; of responses, those to READs.
     std::uint16_t path_mtu = 0;  ///< Longest payload of a FIRST or MIDDLE; 0: none seen.
     std::uint64_t reads_of_unknown_span = 0;
+    std::uint32_t open_read_bytes =
+        0;  ///< The latest of these, until its answer tells the path MTU.
+    Psn open_read;
     std::uint64_t corrupt = 0;  ///< Frames with a bad ICRC behind a good one: not in `psn`.
     std::uint64_t unfinished_messages = 0;  ///< READ responses that another began before the LAST.
-    std::uint32_t partner = kNoFlow;
+    std::uint32_t partner = kNoFlow, index = kNoFlow;  ///< In flows().
+    FlowWatchState watch;
     std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
     std::uint8_t pairing_failures = 0;
     bool message_open = false;
@@ -84,6 +89,8 @@ struct CnpTarget {
     std::int64_t first_ns = 0, last_ns = 0;
     std::array<std::uint64_t, 4> ecn{};
     Tally<IpAddress, 16> sources;
+    std::uint8_t tries = 0;
+    std::uint32_t flow = kNoFlow;  ///< The flow that it slows, once that is known.
     Tally<std::uint8_t, 64> dscp;
 };
 /// A CNP's source: an end of a flow with that QP or host, another, or no such flow was seen.
@@ -94,8 +101,10 @@ public:
     static constexpr std::size_t kDefaultLimit = 1'000'000;
     explicit FlowTable(std::size_t limit = kDefaultLimit) : limit_(limit) {}
 
-    /// RoCEv2 and RoCEv1; others are ignored.
-    void on_packet(const Packet& packet, std::int64_t when_ns);
+    /// Whose events and causes are watched; none by default.
+    void watch(const FlowWatch::Surroundings& surroundings) { watch_.watch(surroundings); }
+    /// RoCEv2 and RoCEv1; others are ignored. `frame`: its number in the capture, 0 where there is none.
+    void on_packet(const Packet& packet, std::int64_t when_ns, std::uint64_t frame = 0);
 
     const std::deque<CaptureFlow>& flows() const { return flows_; }  ///< In order of arrival.
     const std::deque<CnpTarget>& cnp_targets() const { return targets_; }
@@ -130,10 +139,11 @@ private:
     void grow_index();
     CaptureFlow* flow_of(const FlowKey& key);
     std::uint32_t hosts_of(const FlowKey& key);
-    void on_cnp(const Packet& packet, std::int64_t when_ns);
+    void on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t frame);
     void count(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
-    void on_request(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
-    void on_response(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
+    void on_request(CaptureFlow& flow, const Packet& packet, const FlowWatch::Frame& frame);
+    void on_response(CaptureFlow& flow, const Packet& packet, const FlowWatch::Frame& frame);
+    std::uint32_t slowed_by(const CnpTarget& target, const IpAddress& source);
     void learn_mtu(CaptureFlow& flow, const Packet& packet);
     CaptureFlow* partner_of(CaptureFlow& flow, Psn psn);
     CaptureFlow& pair(CaptureFlow& responses, std::uint32_t requests);
@@ -152,6 +162,7 @@ private:
     std::unordered_map<FlowKey, std::uint32_t, FlowKeyHash> datagram_flows_;
     std::unordered_set<std::uint64_t> untracked_;
     CmSessions sessions_;
+    FlowWatch watch_;
     std::uint64_t untracked_frames_ = 0;
 };
 

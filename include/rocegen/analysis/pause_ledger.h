@@ -3,6 +3,10 @@
 /// on (XON); one whose bit is not set is left alone, whatever its time says. A quantum is 512 bit
 /// times, so paused time is known only with the link's rate; a pause ends when it has run out or at
 /// an XON, a new one replaces what is left, and time runs on behind the capture's last frame.
+/// Found besides, where the rate is known: *lapses* (a pause ran out and the source paused again within
+/// 10 ms), *storms* (paused without lapse for a watchdog's time), two that hold the same priority of each
+/// other paused (*possible deadlock*), and how long and with how many bytes data went on towards the one
+/// that paused (only if it is the frames' destination MAC: a host or router, not a switch).
 /// Thread: one owner. Grows by one entry a source.
 #pragma once
 
@@ -11,10 +15,13 @@
 #include <optional>
 #include <vector>
 
+#include "rocegen/analysis/timeline.h"
 #include "rocegen/base/units.h"
 #include "rocegen/wire/packet.h"
 
 namespace rocegen {
+
+class BurstMeter;
 
 /// One priority of one source, or its 802.3x.
 struct PauseCounts {
@@ -23,12 +30,39 @@ struct PauseCounts {
     std::uint64_t intervals = 0;             ///< 0 where `paused` is not known.
     std::optional<Picoseconds> paused;       ///< The union of its intervals.
     std::int64_t first_ns = 0, last_ns = 0;  ///< Of its frames.
+    std::uint64_t xon_idle = 0;              ///< XONs while it was not paused.
+    std::uint64_t xon_idle_run = 0;          ///< The longest row of these.
+    /// Null, or 0 where they count, if the rate is not known.
+    std::optional<Picoseconds> longest;  ///< Its longest interval.
+    std::uint64_t lapses = 0;
+    Picoseconds lapsed{};  ///< Time not paused in lapses.
+    /// From an XOFF to the last data frame of that pause; null: none came.
+    std::optional<std::int64_t> reaction_ns;
+    std::uint64_t late_bytes = 0;  ///< Most that came behind one XOFF: headroom that it took. L2.
     friend bool operator==(const PauseCounts&, const PauseCounts&) = default;
 };
 
+/// A time in which a priority was paused too long.
+struct PauseSpan {
+    MacAddress by, other;       ///< `other`: the other one of a deadlock.
+    std::uint8_t priority = 0;  ///< 8: 802.3x.
+    std::int64_t start_ns = 0, length_ns = 0;
+};
+
+/// Quanta within which a sender has to obey, by its link's rate (802.3 31B.3.7 as SONiC has it); null:
+/// not known for that rate.
+std::optional<std::uint32_t> reaction_limit_quanta(BitRate link_rate);
+
+/// "PFC of priority p" for RoCE frames: their PCP, or without a tag the upper three bits of the DSCP.
+constexpr std::uint8_t priority_of(const Packet& packet) {
+    return packet.vlans[0].tpid != 0 ? packet.vlans[0].pcp : std::uint8_t(packet.dscp >> 3);
+}
+
 class PauseLedger {
 public:
-    static constexpr std::size_t kMaxSources = 1024;
+    static constexpr std::size_t kMaxSources = 1024, kMaxSpans = 256;
+    static constexpr std::int64_t kWatchdogNs = 100'000'000, kDeadlockNs = 10'000'000,
+                                  kLapseNs = 10'000'000;
 
     struct Source {
         MacAddress mac;
@@ -38,10 +72,31 @@ public:
         PauseCounts global;
     };
 
-    explicit PauseLedger(std::optional<BitRate> link_rate = {}) : link_rate_(link_rate) {}
+    explicit PauseLedger(std::optional<BitRate> link_rate = {},
+                         std::int64_t watchdog_ns = kWatchdogNs)
+        : link_rate_(link_rate), watchdog_ns_(watchdog_ns) {}
+    void watch(Timeline* timeline, const BurstMeter* bursts) {
+        timeline_ = timeline;
+        bursts_ = bursts;
+    }
 
-    /// PFC and 802.3x; others are ignored.
-    void on_packet(const Packet& packet, std::int64_t when_ns, bool mac_known = true);
+    /// Pause frames; of others, whether they are data for one that paused.
+    void on_packet(const Packet& packet, std::int64_t when_ns, bool mac_known = true,
+                   std::uint64_t frame = 0);
+    /// What is still paused ends as its time runs out. Nothing may come behind it.
+    void finish();
+
+    const std::vector<PauseSpan>& storms() const { return storms_; }
+    const std::vector<PauseSpan>& deadlocks() const { return deadlocks_; }
+    std::int64_t watchdog_ns() const { return watchdog_ns_; }
+
+    /// The latest pause of a priority, by whomever.
+    struct Latest {
+        std::uint64_t number = 0;  ///< Counts them; 0: none.
+        std::int64_t ns = 0;
+        std::uint32_t event = kNoCause;
+    };
+    const Latest& latest(std::uint8_t priority) const { return latest_[priority & 7]; }
 
     std::vector<Source> sources() const;  ///< In order of arrival, what runs at the end counted.
     std::uint64_t pfc_frames() const { return pfc_frames_; }
@@ -56,6 +111,9 @@ private:
     struct Clock {
         Instant since = 0, until = 0;
         bool running = false;
+        bool asked = false;  ///< An XOFF came, and no XON since.
+        std::uint64_t idle_run = 0, late_bytes = 0;
+        std::uint32_t event = kNoCause;
     };
     struct Entry {
         Source source;
@@ -63,11 +121,24 @@ private:
         std::array<Instant, 9> sums{};
     };
     Entry* entry_of(const MacAddress& mac, bool known);
-    void apply(Entry& entry, std::size_t index, std::uint16_t quanta, std::int64_t when_ns);
+    void apply(Entry& entry, std::size_t index, std::uint16_t quanta, std::int64_t when_ns,
+               std::uint64_t frame);
+    void xon(Entry& entry, std::size_t index, std::int64_t when_ns, std::uint64_t frame);
+    void xoff(Entry& entry, std::size_t index, std::uint16_t quanta, std::int64_t when_ns,
+              std::uint64_t frame);
+    void close(Entry& entry, std::size_t index, Instant end);
+    void on_data(const Packet& packet, std::int64_t when_ns);
+    std::int64_t ns_of(Instant instant) const { return base_ns_ + std::int64_t(instant / 1000); }
     Instant length(std::uint16_t quanta) const;
 
     std::optional<BitRate> link_rate_;
+    std::int64_t watchdog_ns_;
+    Timeline* timeline_ = nullptr;
+    const BurstMeter* bursts_ = nullptr;
     std::vector<Entry> entries_;
+    std::vector<PauseSpan> storms_, deadlocks_;
+    std::array<Latest, 8> latest_;
+    std::uint32_t running_ = 0;  ///< Clocks that run, whether or not their time is over.
     std::int64_t base_ns_ = 0;
     bool based_ = false;
     std::uint64_t pfc_frames_ = 0, global_frames_ = 0, no_class_ = 0, not_tracked_ = 0;

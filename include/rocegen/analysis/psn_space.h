@@ -67,7 +67,9 @@ public:
         bool rewound = false;  ///< With it the sender was seen to go back.
         bool filled = false;   ///< It filled a gap.
         bool restarted = false;
-        std::uint32_t gap_psns = 0;  ///< Those in front of it that it passed.
+        bool only_gap = false;         ///< No other gap was open.
+        std::uint32_t gap_psns = 0;    ///< Those in front of it that it passed.
+        std::uint32_t lost_again = 0;  ///< Those in front of it that a rewind passed.
     };
 
     struct Frame {

@@ -32,6 +32,30 @@ struct CdfPoint {
     std::uint32_t per_million = 0;
 };
 
+/// RoCEv2 packets that came back to the senders, of a stream or a flow.
+struct ResponsesRx {
+    std::uint64_t cnp = 0, ack = 0;  ///< ACKs, atomic ones too.
+    std::uint64_t nak_sequence = 0, nak_invalid_request = 0, nak_remote_access = 0,
+                  nak_remote_operation = 0, nak_other = 0;  ///< By code.
+    std::uint64_t rnr = 0;
+    std::uint64_t read_frames = 0, read_payload_bytes = 0;  ///< READ responses.
+
+    std::uint64_t naks() const {
+        return nak_sequence + nak_invalid_request + nak_remote_access + nak_remote_operation +
+               nak_other;
+    }
+    ResponsesRx& operator+=(const ResponsesRx& more);
+};
+
+/// What endpoints did for a stream or a flow.
+struct EndpointCounts {
+    std::uint64_t cnp_tx = 0, ack_tx = 0, nak_tx = 0, rnr_tx = 0;  ///< By the receivers.
+    std::uint64_t retransmitted = 0, timeouts = 0;                 ///< By the senders.
+    std::uint64_t in_error = 0;                                    ///< Queue pairs that gave up.
+    /// DCQCN: at the end, of a flow the mean of its streams; and the least that any ever had.
+    std::optional<BitRate> rate_last, rate_least;
+};
+
 /// What both a stream and a flow count.
 struct Traffic {
     std::uint64_t data_frames_tx = 0, data_frames_rx = 0;
@@ -50,6 +74,8 @@ struct Traffic {
     std::optional<std::uint64_t> min_latency_ns, max_latency_ns;
     std::optional<double> avg_latency_ns;
     std::optional<Picoseconds> first_timestamp, last_timestamp;  ///< Of reception.
+    ResponsesRx responses;
+    std::optional<EndpointCounts> endpoint;  ///< Empty: none took part.
 
     /// By tag where there is one, else by PSN, else what was sent less what arrived.
     Losses losses() const {
@@ -77,10 +103,26 @@ struct FlowResult : Traffic {
     Rates tx, rx;
     std::optional<double> rate_error;  ///< (achieved - wanted) / wanted, of L1.
     Distribution latency_ns;
+    /// From the departure of a message's first packet to the arrival of its last, all there.
+    Distribution message_ns;
+    /// Of streams with a limit that came whole: from the first departure to the last arrival.
+    Distribution completion_ns;
+    std::optional<double> jain;  ///< Fairness over the streams' payload received.
     std::vector<CdfPoint> latency_cdf;
     AmountResult rx_series,
         ce_series;  ///< L2 bytes and CE marks received. Empty: none, or not kept.
     double goodput_bits_per_sec = 0;
+};
+
+/// What a port's link partner says of itself by LLDP.
+struct LinkPartner {
+    std::string system_name, chassis, port;
+    std::optional<std::uint8_t> pfc_enabled;  ///< By DCBX; a bit a priority.
+};
+
+/// What the hosts of one group sent, and what they received, over all flows.
+struct HostGroupResult : Traffic {
+    std::string name;
 };
 
 /// What one port says of itself. Empty: its driver does not count that.
@@ -93,6 +135,12 @@ struct PortResult {
     std::vector<std::pair<std::string, std::uint64_t>> malformed_reasons;
     std::array<Picoseconds, 8> paused{};      ///< Time each priority's schedule stood still.
     std::array<AmountResult, 8> xoff_series;  ///< PFC frames received that pause the priority.
+    std::optional<LinkPartner> link_partner;  ///< Empty: none was heard.
+    std::string gateway_mac;                  ///< Found or pinned; empty: none is needed.
+    std::optional<std::uint64_t>
+        flooded_rx;  ///< Of streams to another port; empty: not looked for.
+    /// What the kernel counted during the run, by name; empty: nothing was readable.
+    std::vector<std::pair<std::string, std::uint64_t>> kernel_counters;
 };
 
 /// The generator judges itself.
@@ -109,6 +157,7 @@ struct GeneratorResult {
     std::optional<double> noise_gaps_per_sec;
     std::optional<std::uint64_t> noise_gap_max_ns;
     bool on_plan = true;
+    bool rates_kept = true;            ///< Each constant rate within 1 %: else the run has failed.
     std::vector<std::string> why_not;  ///< Sentences, when not on plan.
 };
 
@@ -124,6 +173,23 @@ struct FabricTotals {
     std::uint64_t buffer_peak_bytes = 0, headroom_peak_bytes = 0;  ///< Of the fullest switch.
     Picoseconds paused{};    ///< Sum over the priorities of NICs and the queues of switches.
     std::uint64_t held = 0;  ///< Frames in NICs, switches and on wires at the end.
+};
+
+/// What a pause storm did, and whether it held without a lapse.
+struct StormResult {
+    std::string name, port;
+    std::uint64_t frames = 0, xoff_frames = 0, xon_frames = 0;
+    std::uint16_t quanta = 0;
+    Picoseconds quanta_time{}, refresh{};
+    Picoseconds longest_gap{};  ///< Between XOFFs of one priority that none was meant to end.
+    std::uint64_t lapses = 0;
+    Picoseconds lapsed{}, offered{};
+    std::uint64_t near_limit = 0;  ///< Gaps within 5 us of the quanta: they may be miscounted.
+    std::uint64_t held_up = 0;     ///< Sends that took over 5 us.
+    std::uint64_t pause_rx = 0;    ///< PFC and 802.3x frames that came in on its port: void.
+    std::string confirmed_by;      ///< Who saw as many leave or arrive; empty: nobody.
+    bool holds = false;            ///< It is one that shall hold.
+    bool proven = false;           ///< Held without a lapse, nothing came in, and confirmed.
 };
 
 struct ExpectationResult {
@@ -144,7 +210,9 @@ struct Result {
     std::vector<FlowResult> flows;
     std::vector<StreamResult> streams;
     std::vector<PortResult> ports;
-    AmountResult cnp_series;             ///< CNPs received.
+    AmountResult cnp_series;  ///< CNPs received.
+    std::vector<StormResult> storms;
+    std::vector<HostGroupResult> hosts;
     std::optional<FabricTotals> fabric;  ///< Empty: the wires were real.
     std::vector<ExpectationResult> expectations;
     std::vector<std::string> notes;  ///< What limits the numbers, in sentences.

@@ -19,13 +19,14 @@ namespace rocegen {
 
 enum class TimelineKind : std::uint8_t {
     kBurst,           ///< value: L1 bytes; more: sources.
-    kCe,              ///< First CE of an epoch.
+    kCeMark,          ///< First CE of an epoch.
     kCnp,             ///< value: queue pair that it slows.
     kRateFall,        ///< A sender behind a CNP; value: bit/s before, L1; more: behind.
     kXoff,            ///< A pause begins; value: quanta.
     kSilence,         ///< Last frame of a flow before the pause held it; value: ns of silence.
     kXon,             ///< A pause ends by XON; value: ns paused.
     kGap,             ///< value: first PSN passed; more: PSNs.
+    kLostAgain,       ///< In a resend; as kGap.
     kCorrupt,         ///< A frame with a bad ICRC. value: its PSN.
     kNak,             ///< value: PSN asked for; more: syndrome.
     kRnrNak,          ///< value: PSN; more: ns asked for.

@@ -14,9 +14,9 @@ namespace rocegen {
 
 struct Assignment {
     unsigned workers = 1;            ///< As many are started.
-    std::vector<unsigned> sender;    ///< By port; meaningful where the plan has sources.
+    std::vector<unsigned> sender;    ///< By port; meaningful where `sends`.
     std::vector<unsigned> receiver;  ///< By port.
-    std::vector<bool> sends;         ///< By port: the plan has sources there.
+    std::vector<bool> sends;         ///< By port: the plan has sources or storms there.
 };
 
 /// `available` > 0 workers.

@@ -28,6 +28,9 @@ public:
     /// About once a second; time stays continuous.
     void discipline();
 
+    /// This clock less CLOCK_MONOTONIC since time 0, now.
+    Picoseconds error() const;
+
     double ticks_per_sec() const;
 
     /// Any thread.

@@ -3,6 +3,7 @@
 /// Thread: main, which sleeps; workers poll. SIGINT and SIGTERM end a run early with a whole report.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,16 +13,23 @@
 #include "rocegen/analysis/result.h"
 #include "rocegen/base/units.h"
 #include "rocegen/traffic/plan.h"
+#include "rocegen/wire/packet.h"
 
 namespace rocegen {
 
 struct LivePortConfig {
     std::string name;
-    /// A virtual device ("net_pcap0,tx_pcap=out.pcap"), a PCI address ("0000:3b:00.0"), or
+    /// A kernel interface ("veth0"), a virtual device ("net_pcap0,tx_pcap=out.pcap"), a PCI address ("0000:3b:00.0"), or
     /// "ring:NAME": the two ports of one NAME are each other's peer, a single one is its own.
     std::string device;
     BitRate link_rate;
     std::uint32_t mtu = 1500;  ///< Longest IP datagram, bytes.
+    /// For a kernel interface: "af_packet" (also if empty), "af_xdp", "tap" or "pcap".
+    std::string driver = {};
+    Picoseconds backlog =
+        std::chrono::duration_cast<Picoseconds>(5us);  ///< Posted at most; 0: no limit.
+    std::array<Vlan, 2> vlans = {};  ///< Tags of its frames of setup; tpid 0: none.
+    std::string interface = {};      ///< What resolve_devices() was given.
 };
 
 /// What happened so far, or since the last report.
@@ -37,12 +45,20 @@ struct LiveProgress {
     Amounts total, delta;
 };
 
+struct LiveCaptureConfig {
+    std::string path;  ///< Empty: nothing is captured.
+    std::uint64_t limit_bytes = std::uint64_t{1} << 30;
+    std::uint32_t snaplen = 9728;  ///< Bytes kept of a frame.
+};
+
 struct LiveConfig {
     std::vector<LivePortConfig> ports;  ///< In the order of the plan's.
     /// A worker polls on each. Empty: one worker on the last CPU this process may use.
     std::vector<unsigned> worker_cpus;
     std::optional<unsigned> main_cpu;  ///< Where main sleeps and ticks; empty: anywhere.
+    bool force = false;                ///< Takes interfaces that the machine itself uses.
     std::uint32_t icrc_every = 1;      ///< Checks the ICRC of one frame in so many; 0: of none.
+    LiveCaptureConfig capture = {};    ///< Where frames are written; an empty path: nowhere.
     std::function<void(const LiveProgress&)> progress;  ///< Once a second, on main; may be empty.
 };
 

@@ -23,6 +23,10 @@ struct PoolSize {
     static PoolSize tx(std::uint32_t payload_bytes);
     /// For frames of up to `frame_bytes`. `unused`: the driver wants a pool but takes no buffer.
     static PoolSize rx(std::uint32_t frame_bytes, bool unused);
+    /// For net_af_xdp, which registers each buffer as a chunk of at most one page.
+    static PoolSize one_page();
+    /// For frames of kControlBytes: a queue of them, and what caches hold.
+    static PoolSize control() { return {2047, 256 + RTE_PKTMBUF_HEADROOM}; }
     /// What it takes at most, pool's own needs counted.
     std::uint64_t memory_bytes() const;
 };

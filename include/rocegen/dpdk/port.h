@@ -14,6 +14,7 @@
 #include <span>
 
 #include "rocegen/dpdk/pool.h"
+#include "rocegen/engine/frame_ring.h"
 #include "rocegen/engine/port.h"
 #include "rocegen/engine/self_check.h"
 #include "rocegen/traffic/transmitter.h"
@@ -25,6 +26,20 @@ class MbufPort {
 public:
     /// Frames put and not yet accepted, at most.
     static constexpr std::uint32_t kPending = 256;
+
+    /// What a port may have beside its one queue pair. Set before the workers start.
+    struct Extras {
+        std::array<std::uint16_t, 8> queue_of{};  ///< TX queue of each priority.
+        std::uint16_t queues = 1;                 ///< Of those.
+        std::uint16_t control_queue = 0;          ///< For send_control(); may be one of them.
+        rte_mempool* control_pool = nullptr;      ///< Null: no control frames are sent.
+        FrameRing* capture_tx = nullptr;          ///< Gets a copy of each frame; null: none.
+        /// No more is posted than the link sends in `backlog`; 0: as much as the queue takes.
+        Picoseconds backlog{};
+        BitRate link_rate{};
+        std::uint32_t frame_bytes = 0;  ///< Longest sent, without FCS.
+    };
+    void set(const Extras& extras) noexcept;
 
     /// `tx_pool` is the port's own, made by Pool::tx().
     MbufPort(std::uint16_t port_id, rte_mempool* tx_pool, const Rendering& rendering)
@@ -41,6 +56,7 @@ public:
     MbufPort& operator=(const MbufPort&) = delete;
 
     std::uint32_t reserve(std::uint32_t frames) noexcept {
+        if (cap_.max > Picoseconds{0}) frames = std::min(frames, cap_.room());
         if (tx_.end + frames > kPending) move_to_front();
         const std::uint32_t room = std::min(frames, kPending - tx_.end);
         if (tx_.held_count < room) refill();
@@ -67,19 +83,28 @@ public:
         mbuf->pkt_len = bytes;
         tx_.self_check.rendered({payload - frame.header_bytes(), bytes}, frame, stream, departure,
                                 now);
+        if (extras_.capture_tx) {
+            extras_.capture_tx->push(now, {payload - frame.header_bytes(), bytes});
+        }
+        if (cap_.max > Picoseconds{0}) cap_.post(bytes, now);
         tx_.priority[tx_.end] = departure.priority;
         tx_.pending[tx_.end++] = mbuf;
     }
 
-    void flush(std::uint8_t paused, Picoseconds) noexcept {
+    void flush(std::uint8_t paused, Picoseconds now) noexcept {
+        cap_.now = now;
         if (backlog() == 0) return;
-        if (paused != 0) return flush_unpaused(paused);
+        if (paused != 0 || extras_.queues > 1) return flush_unpaused(paused);
         const std::uint16_t sent =
-            rte_eth_tx_burst(port_id_, 0, tx_.pending.data() + tx_.begin, std::uint16_t(backlog()));
+            rte_eth_tx_burst(port_id_, extras_.queue_of[0], tx_.pending.data() + tx_.begin,
+                             std::uint16_t(backlog()));
         tx_.accepted.add(sent);
         tx_.begin += sent;
         if (tx_.begin == tx_.end) tx_.begin = tx_.end = 0;
     }
+
+    /// From a pool of its own, on a queue that no pause stops where the driver has one.
+    bool send_control(std::span<const std::byte> frame, Picoseconds now) noexcept;
 
     std::uint32_t backlog() const noexcept { return tx_.end - tx_.begin; }
 
@@ -93,7 +118,8 @@ public:
         for (std::uint32_t i = 0; i < got; ++i) {
             if (i + kAhead < got) prefetch_for_read(burst[i + kAhead]);
             const std::span<const std::byte> frame = bytes_of(*burst[i]);
-            if (!frame.empty()) each(frame);
+            if (frame.empty()) continue;
+            each(frame);
         }
         rte_pktmbuf_free_bulk(burst.data(), got);
         rx_.polled.add(got);
@@ -101,7 +127,7 @@ public:
     }
 
     std::uint16_t port_id() const noexcept { return port_id_; }
-    /// Frames the driver took, and gave.
+    /// Frames the driver took, control frames among them, and gave.
     std::uint64_t accepted() const noexcept { return tx_.accepted.read(); }
     std::uint64_t polled() const noexcept { return rx_.polled.read(); }
     const SelfCheck& self_check() const noexcept { return tx_.self_check; }
@@ -162,13 +188,37 @@ private:
         tx_.end -= tx_.begin;
         tx_.begin = 0;
     }
+    /// By priority: also when each has its own queue.
     void flush_unpaused(std::uint8_t paused) noexcept;
+
+    /// How much of what was posted the link still has to send, if it runs at its rate. A pause or a
+    /// rate cut is late by what is posted, so no more is than a few microseconds of wire.
+    struct PostedCap {
+        Picoseconds max{}, busy_until{}, now{};
+        std::uint64_t ps_per_byte_q16 = 0, frames_per_ps_q40 = 0;
+
+        std::uint32_t room() const noexcept {
+            const std::int64_t left = (max - (busy_until - now)).count();
+            if (left <= 0) return 0;
+            const auto ps = std::uint64_t(std::min(left, max.count()));
+            return 1 +
+                   std::uint32_t((static_cast<unsigned __int128>(ps) * frames_per_ps_q40) >> 40);
+        }
+        void post(std::uint32_t frame_bytes, Picoseconds at) noexcept {
+            const std::uint64_t wire =
+                std::max(frame_bytes, kMinFrameBytes) + kFcsBytes + kPreambleAndGapBytes;
+            busy_until = std::max(busy_until, at) +
+                         Picoseconds{std::int64_t((wire * ps_per_byte_q16) >> 16)};
+        }
+    };
 
     Tx tx_;
     Rx rx_;
     alignas(64) std::uint16_t port_id_;
     TrailerField trailer_;
     Rendering rendering_;
+    Extras extras_;
+    PostedCap cap_;
     std::unique_ptr<std::byte[]> scratch_;  ///< The receiver's.
 };
 static_assert(Port<MbufPort>);

@@ -16,6 +16,7 @@
 
 #include "rocegen/base/units.h"
 #include "rocegen/endpoint/aeth.h"
+#include "rocegen/endpoint/flow_behaviour.h"
 #include "rocegen/endpoint/key_index.h"
 #include "rocegen/endpoint/notification_point.h"
 #include "rocegen/endpoint/reaction_point.h"
@@ -26,19 +27,6 @@
 #include "rocegen/wire/packet.h"
 
 namespace rocegen {
-
-/// How the queue pairs of one flow behave, at both ends.
-struct FlowBehaviour {
-    Transport transport = Transport::kRc;
-    /// RC: keep what is outstanding and send again what is lost. Off: open loop, as a generator.
-    bool reliable = true;
-    /// RC: answer with ACKs and NAKs. Off for a receiver that only counts.
-    bool acknowledge = true;
-    std::optional<DcqcnParameters> dcqcn;  ///< CNPs and the reaction to them; none: neither.
-    CnpScope cnp_scope = CnpScope::kQueuePair;
-    RequesterOptions requester;
-    ResponderOptions responder;
-};
 
 /// What a Transmitter is to change in a stream: the newest state of each thing that `what` names,
 /// so one action may stand for several events.
@@ -96,6 +84,8 @@ public:
     const ReactionPoint* reaction_point(std::uint32_t stream) const noexcept;
     const Requester* requester(std::uint32_t stream) const noexcept;
     const Responder* responder(std::uint32_t stream) const noexcept;
+    /// CNPs sent for it.
+    std::uint64_t cnps(std::uint32_t stream) const noexcept;
 
 private:
     struct Sender {
@@ -111,6 +101,7 @@ private:
         std::uint32_t stream;
         std::uint32_t qp;
         std::uint32_t cnp_scope = KeyIndex::kNone;
+        std::uint64_t cnps = 0;
         std::optional<Responder> responder{};
     };
 

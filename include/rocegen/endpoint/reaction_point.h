@@ -78,7 +78,11 @@ class ReactionPoint {
 public:
     /// `law` outlives it.
     explicit ReactionPoint(const DcqcnLaw& law) noexcept
-        : law_(&law), rate_(law.line_rate), target_(law.line_rate), alpha_(law.initial_alpha) {}
+        : law_(&law),
+          rate_(law.line_rate),
+          target_(law.line_rate),
+          least_(law.line_rate),
+          alpha_(law.initial_alpha) {}
 
     void on_cnp(Picoseconds now) noexcept;
     /// `bytes` of frames left at `now`.
@@ -91,6 +95,8 @@ public:
 
     /// What the queue pair may send, rounded down to bit/s.
     BitRate rate() const noexcept { return {rate_ >> DcqcnLaw::kRateFraction}; }
+    /// The least that it ever was.
+    BitRate least_rate() const noexcept { return {least_ >> DcqcnLaw::kRateFraction}; }
     BitRate target_rate() const noexcept { return {target_ >> DcqcnLaw::kRateFraction}; }
     /// As a cut at `now` would read it, 2^-62.
     std::uint64_t alpha(Picoseconds now) const noexcept;
@@ -110,6 +116,7 @@ private:
 
     const DcqcnLaw* law_;
     std::uint64_t rate_, target_;  ///< RC and RT, 2^-20 bit/s.
+    std::uint64_t least_;          ///< Of rate_ so far.
     /// 2^-62, `alpha_periods_` periods after `alpha_since_`. Only a CNP moves these, never a read.
     std::uint64_t alpha_;
     Picoseconds alpha_since_ = kNever;  ///< kNever: no CNP yet.

@@ -14,7 +14,8 @@
 
 namespace rocegen {
 
-enum class Transport : std::uint8_t { kRc, kUc, kUd };
+/// Of XRC what RC is.
+enum class Service : std::uint8_t { kRc, kUc, kUd };
 
 struct ResponderOptions {
     /// RC acknowledges at the latest every so many packets; 0: only as below. AckReq always counts.
@@ -50,7 +51,7 @@ private:
 
 class Responder {
 public:
-    Responder(Transport transport, const ResponderOptions& options, Psn initial,
+    Responder(Service service, const ResponderOptions& options, Psn initial,
               std::uint32_t path_mtu) noexcept;
 
     enum class Delivery : std::uint8_t {
@@ -94,7 +95,7 @@ private:
     Psn expected_;
     std::uint32_t msn_ = 0;
     std::uint32_t unacknowledged_ = 0;
-    Transport transport_;
+    Service service_;
     bool quiet_ = false;       ///< A NAK was sent; nothing more until the expected PSN comes.
     bool in_message_ = false;  ///< Between FIRST and LAST.
     bool dropping_ = false;    ///< UC: the rest of a message with a gap.

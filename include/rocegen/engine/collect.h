@@ -20,10 +20,13 @@ struct AnalyzerOf {
     const Analyzer* analyzer = nullptr;
 };
 
-/// Flows, streams, ports (what analyzers saw there) and the generator's lateness. The session adds
-/// what only it knows: names, port counters, gaps, verdict.
+Distribution summarize(const Histogram& histogram);
+
+/// Flows, streams, hosts, ports (what analyzers saw there) and the generator's lateness. `endpoints`
+/// has one for each stream, or none. The session adds what only it knows: names, port counters, gaps,
+/// verdict.
 Result collect(const Plan& plan, std::span<const Stream> streams,
                std::span<const TransmitterOf> transmitters, std::span<const AnalyzerOf> analyzers,
-               Picoseconds end);
+               Picoseconds end, std::span<const EndpointCounts> endpoints = {});
 
 }  // namespace rocegen

@@ -73,6 +73,7 @@ public:
     void put(const Departure& departure, Picoseconds now) noexcept;
     void flush(std::uint8_t, Picoseconds) noexcept { out_.push(); }
     std::uint32_t backlog() const noexcept { return out_.unpushed(); }
+    bool send_control(std::span<const std::byte> frame, Picoseconds now) noexcept;
     const SelfCheck& self_check() const noexcept { return self_check_; }
     template <class Each>
     std::uint32_t receive(Each&& each) noexcept {

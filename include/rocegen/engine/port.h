@@ -15,6 +15,8 @@ namespace rocegen {
 
 /// Frames a turn handles at most.
 inline constexpr std::uint32_t kBurst = 32;
+/// Pause frames, ARP and neighbor discovery, VLAN tags within.
+inline constexpr std::uint32_t kControlBytes = 128;
 
 /// What a sink needs to render a departure. Outlives the sinks.
 struct Rendering {
@@ -49,6 +51,9 @@ concept Port = Sink<P> && requires(P p, void (*each)(std::span<const std::byte>)
     /// Calls `each` for up to kBurst frames, which it must not change or keep.
     { p.receive(each) }
     noexcept->std::convertible_to<std::uint32_t>;
+    /// Sends a short frame (at most kControlBytes) at once, before what was put. False: no room now.
+    { p.send_control(std::span<const std::byte>{}, Picoseconds{}) }
+    noexcept->std::same_as<bool>;
 };
 
 }  // namespace rocegen

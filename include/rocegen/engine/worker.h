@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "rocegen/analysis/analyzer.h"
+#include "rocegen/engine/frame_ring.h"
 #include "rocegen/engine/pause_board.h"
+#include "rocegen/engine/pause_storm.h"
 #include "rocegen/engine/port.h"
 #include "rocegen/traffic/transmitter.h"
 #include "rocegen/wire/parse.h"
@@ -42,6 +44,12 @@ public:
         Analyzer* analyzer = nullptr;
         PauseBoard* board = nullptr;  ///< The port's; set wherever it sends or receives.
         BitRate link_rate;
+        /// Sent before all else; null: none.
+        std::vector<PauseStorm>* storms = nullptr;
+        /// Frames of setup that main wants sent, and those received that main reads; null: none.
+        FrameRing* control_out = nullptr;
+        FrameRing* control_in = nullptr;
+        FrameRing* capture_rx = nullptr;  ///< Gets a copy of each frame received; null: none.
     };
 
     Worker(C clock, std::vector<Lane> lanes) : clock_(clock) {
@@ -66,6 +74,8 @@ public:
                 if (lane.analyzer) receive(lane, now);
             }
             for (Served& lane : lanes_) {
+                if (lane.storms) idle &= storm(lane, now);
+                if (lane.control_out) send_setup(lane, now);
                 if (lane.transmitter) idle &= transmit(lane, now);
             }
             stats_.turns.add(1);
@@ -81,12 +91,38 @@ private:
 
     void receive(Served& lane, Picoseconds now) noexcept {
         lane.port->receive([&lane, now](std::span<const std::byte> frame) noexcept {
+            if (lane.capture_rx) lane.capture_rx->push(now, frame);
             const ParseOptions options{.check_icrc = lane.analyzer->wants_icrc()};
             const Packet packet = parse(frame, now, options);
             if (packet.verdict == Verdict::kPfc)
                 lane.board->apply(packet.pause, lane.link_rate, now);
             lane.analyzer->on_packet(packet);
+            // ARP, neighbor discovery and LLDP are the last verdicts.
+            if (packet.verdict >= Verdict::kArp && lane.control_in)
+                lane.control_in->push(now, frame);
         });
+    }
+
+    /// True when all storms are over. Their audit is of when the port had a frame, so the clock is read
+    /// before and behind it: a worker that was held up in between says so.
+    bool storm(Served& lane, Picoseconds now) noexcept {
+        bool over = true;
+        for (PauseStorm& each : *lane.storms) {
+            for (std::uint32_t i = 0; i < kBurst && each.next_due() <= now; ++i) {
+                const Picoseconds before = clock_.now();
+                if (!lane.port->send_control(each.frame(), now)) break;
+                each.sent(before, clock_.now());
+            }
+            over &= each.next_due() == kNever;
+        }
+        return over;
+    }
+
+    /// One a turn: there are few.
+    void send_setup(Served& lane, Picoseconds now) noexcept {
+        std::array<std::byte, kControlBytes> bytes;
+        const auto frame = lane.control_out->peek(bytes);
+        if (frame && lane.port->send_control(frame->bytes, now)) lane.control_out->pop();
     }
 
     /// Reserve, take what is due, put, flush. True when nothing is left to send.

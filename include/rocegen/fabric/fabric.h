@@ -1,19 +1,26 @@
 /// A run in virtual time: the plan's ports are NICs of an emulated fabric of links and switches.
 /// Transmitter and Analyzer are those of the live engine. Integers only, one thread: the same result
 /// for the same plan and configuration on every machine. A packet's receive time is that of its last
-/// bit. One Analyzer serves all ports, since a thousand of them would not fit in memory; what a
+/// bit. NICs answer and obey as their flows' behaviours say; without any, frames leave as planned and
+/// nothing answers. One Analyzer serves all ports, since a thousand of them would not fit in memory; what a
 /// port saw is counted by its NIC.
 #pragma once
 
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "rocegen/analysis/analyzer.h"
 #include "rocegen/analysis/result.h"
+#include "rocegen/endpoint/endpoint.h"
+#include "rocegen/engine/collect.h"
 #include "rocegen/fabric/config.h"
 #include "rocegen/fabric/nic.h"
+#include "rocegen/fabric/renderer.h"
+#include "rocegen/fabric/replies.h"
 #include "rocegen/fabric/result.h"
 #include "rocegen/fabric/switch.h"
 #include "rocegen/fabric/topology.h"
@@ -24,8 +31,9 @@ namespace rocegen {
 
 class Fabric {
 public:
-    /// Throws Failure if problems() finds any. The plan outlives it.
-    Fabric(const Plan& plan, const FabricConfig& config);
+    /// Throws Failure if problems() finds any. The plan outlives it. `flows` has a behaviour for each
+    /// of the plan's, or none: open loop.
+    Fabric(const Plan& plan, const FabricConfig& config, std::span<const FlowBehaviour> flows = {});
     Fabric(const Fabric&) = delete;
     Fabric& operator=(const Fabric&) = delete;
 
@@ -35,9 +43,15 @@ public:
     /// Keeps what enters and leaves one queue: switch, its local port, queue; up to `limit` entries.
     void trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue, std::size_t limit);
     const QueueTrace& traced() const { return switches_.at(traced_node_).traced(); }
-    /// Calls `tap` for every frame that a NIC begins to send or has received, pause frames too.
+    /// Calls `tap` for every frame that a NIC begins to send (at its first bit) or has received (at its
+    /// last), replies and pause frames too.
     using Tap = std::function<void(std::uint32_t port, bool sent, const Packet& packet)>;
-    void set_tap(Tap tap) { tap_ = std::move(tap); }
+    void set_tap(Tap tap);
+    /// The same, of the frame as the fabric carries it; bytes_of() it are those on the wire, valid until
+    /// the next call.
+    void set_frame_tap(Core::Tap tap) { core_.tap = std::move(tap); }
+    Packet packet_of(const Frame& frame, Picoseconds now) const;
+    std::span<const std::byte> bytes_of(std::uint32_t port, bool sent, const Frame& frame);
 
     /// Until the plan's end and drain, or until `stop` is set.
     Result run(const std::atomic<bool>& stop);
@@ -45,6 +59,8 @@ public:
     bool advance(Picoseconds until, const std::atomic<bool>& stop);
     Result result() const;
     FabricResult fabric_result() const;
+    /// Of NIC `port`; null if no flow there has an active behaviour.
+    const Endpoint* endpoint(std::uint32_t port) const { return endpoint_of_[port]; }
 
 private:
     struct PauseToSend {
@@ -56,11 +72,18 @@ private:
 
     void make_nics();
     void make_switches();
+    void make_endpoints();
+    /// Of READs and atomics.
+    bool answered_by_responses(const StreamPlan& stream) const;
+    std::vector<EndpointCounts> endpoint_counts() const;
     void begin();
     void handle(const Event& event);
     void arrive(std::uint32_t wire, Picoseconds now);
+    void deliver(std::uint32_t nic, const Frame& frame, const Packet& packet, Picoseconds now);
     void receive(std::uint32_t nic, const Frame& frame, Picoseconds now);
-    Packet packet_of(const Frame& frame, Picoseconds now) const;
+
+    /// Source address of a pause frame that NIC `port` sends or receives.
+    MacAddress pauser_of(std::uint32_t port, bool sent) const;
 
     // fabric_faults.cc
     void begin_fault(std::uint32_t index, Picoseconds now);
@@ -86,13 +109,19 @@ private:
     Histogram lateness_ns_;  ///< Of all transmitters.
     std::deque<Transmitter> transmitters_;
     std::deque<EmulatedNic> nics_;
+    std::vector<FlowBehaviour> behaviours_;  ///< Empty: open loop.
+    std::optional<ReplyFrames> replies_;
+    MessageTimes message_times_;
+    DcqcnLaws laws_;
+    std::deque<Endpoint> endpoints_;
+    std::vector<Endpoint*> endpoint_of_;  ///< By NIC.
     std::deque<Switch> switches_;
     std::vector<PauseToSend> pauses_;
     std::vector<FaultResult> faults_;
     std::vector<std::uint32_t> awaiting_routes_;
     std::uint32_t last_fault_ = ~0u;
     DropCounts drops_at_fault_{};
-    Tap tap_;
+    std::optional<FrameRenderer> renderer_;
     std::uint32_t traced_node_ = 0;
     std::uint64_t events_ = 0, hops_ = 0;
     Picoseconds now_{};

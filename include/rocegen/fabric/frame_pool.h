@@ -9,27 +9,34 @@
 #include <vector>
 
 #include "rocegen/base/units.h"
+#include "rocegen/wire/frame.h"
 
 namespace rocegen {
 
 using FrameHandle = std::uint32_t;
 inline constexpr FrameHandle kNoFrame = ~FrameHandle{0};
 
-enum class CarriedKind : std::uint8_t { kData, kPfc };
+enum class CarriedKind : std::uint8_t {
+    kData,   ///< Of a Transmitter.
+    kReply,  ///< Of an endpoint, see replies.h; `stream` is the one that it answers.
+    kPfc,
+};
 
 struct alignas(64) Frame {
     Picoseconds at{};    ///< On a wire: arrival of the last bit. In a NIC: the order of arrival.
     Picoseconds sent{};  ///< When the NIC took it: the tag's time.
     FrameHandle next = kNoFrame;
-    std::uint32_t stream = 0, sequence = 0, number = 0;  ///< PSN, or of TCP.
-    std::uint32_t flow_hash = 0;                         ///< Of the 5-tuple.
-    std::uint32_t destination = 0;                       ///< NIC.
+    std::uint32_t stream = 0;
+    std::uint32_t sequence = 0;     ///< kReply: syndrome << 24 | MSN.
+    std::uint32_t number = 0;       ///< PSN, or of TCP.
+    std::uint32_t flow_hash = 0;    ///< Of the 5-tuple.
+    std::uint32_t destination = 0;  ///< NIC.
     std::uint16_t payload_bytes = 0;
     std::uint16_t l2_bytes = 0;  ///< With FCS.
     std::uint16_t cells = 0;     ///< In the switch where it stands, as is
     std::uint16_t ingress = 0;   ///< the port it came by.
     CarriedKind kind = CarriedKind::kData;
-    std::uint8_t shape = 0;
+    std::uint8_t shape = 0;  ///< kReply: a ReplyShape.
     std::uint8_t priority = 0;
     std::uint8_t queue = 0, group = 0;
     std::uint8_t ecn = 0;
@@ -38,6 +45,17 @@ struct alignas(64) Frame {
     std::uint16_t quanta = 0;  ///< kPfc.
 };
 static_assert(sizeof(Frame) == 64);
+
+/// A data frame as its Transmitter decided it.
+inline Departure departure_of(const Frame& frame) {
+    return {.due = frame.sent,
+            .stream = frame.stream,
+            .sequence = frame.sequence,
+            .tcp_sequence = frame.number,  // the PSN as well
+            .payload_bytes = frame.payload_bytes,
+            .priority = frame.priority,
+            .shape = Shape(frame.shape)};
+}
 
 class FramePool {
 public:

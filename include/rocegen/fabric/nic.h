@@ -2,6 +2,8 @@
 /// wire that leaves it. It sends in order of arrival over all priorities that are not paused; pause
 /// frames of its own go first. It honours PFC after its response time, at a frame's end.
 /// Receiving, it may be slow: then a buffer fills, and it pauses its sender.
+/// With an endpoint it answers what it receives, and its Transmitter obeys what comes back. Replies
+/// leave in order of arrival like data, by their own priority; READ responses as there is room.
 /// Thread: one.
 #pragma once
 
@@ -10,7 +12,10 @@
 #include <deque>
 #include <vector>
 
+#include "rocegen/endpoint/endpoint.h"
 #include "rocegen/engine/port.h"
+#include "rocegen/fabric/message_times.h"
+#include "rocegen/fabric/replies.h"
 #include "rocegen/fabric/wire.h"
 #include "rocegen/traffic/transmitter.h"
 #include "rocegen/wire/packet.h"
@@ -23,6 +28,8 @@ struct StreamMarks {
     std::uint32_t flow_hash = 0;
     std::uint8_t queue = 0, group = 0, ecn = 0;
     std::uint16_t template_group = 0;
+    bool responses = false;         ///< READs and atomics: answered by responses, not by ACKs.
+    std::uint32_t number_step = 1;  ///< PSNs that a packet takes.
 };
 
 /// Of one (template group, shape).
@@ -42,6 +49,9 @@ public:
     EmulatedNic(Core& core, std::uint32_t port, const NicConfig& config,
                 std::uint8_t lossless_priorities, const std::vector<StreamMarks>& marks,
                 const FrameCosts& frame_costs, Transmitter& transmitter);
+
+    /// All outlive it.
+    void attach(Endpoint& endpoint, const ReplyFrames& replies, MessageTimes& times);
 
     // Sink.
     std::uint32_t reserve(std::uint32_t frames) noexcept {
@@ -64,6 +74,7 @@ public:
     void on_pause_apply(Picoseconds now);
     void on_storm(Picoseconds now);
     void on_drain(Picoseconds now);
+    void on_endpoint_timer(Picoseconds now);
 
     /// A pause frame of this NIC, to go before all data.
     void send_pause(std::uint8_t enable, std::uint8_t pause, std::uint16_t quanta, Picoseconds now);
@@ -77,6 +88,8 @@ public:
     void receive_pause(const Frame& frame, Picoseconds now);
     /// A data frame came; false: the slow receiver has no room for it.
     bool receive_data(const Frame& frame, Picoseconds now);
+    /// What it was, for the endpoint that was attached.
+    void receive_packet(const Packet& packet, Picoseconds now);
 
     /// Received; each may name several priorities.
     std::uint64_t pause_frames() const { return pause_frames_; }
@@ -97,8 +110,19 @@ private:
         }
         return queued;
     }
+    /// READ responses that wait for room.
+    struct Responses {
+        Reply reply;
+        std::uint32_t next = 0;
+    };
     void try_start(Picoseconds now);
     FrameHandle next() noexcept;
+    void queue(FrameHandle handle) noexcept;
+    void answer(const Reply& reply, Picoseconds now);
+    void send_reply(const Reply& reply, std::uint32_t index, Picoseconds now);
+    void send_responses(Picoseconds now);
+    /// Tells the Transmitter what the endpoint wants, and wakes up for its timer.
+    void obey(Picoseconds now);
     void apply_pause(const PendingPause& pause, Picoseconds now);
     /// For the series: paused from `now` to `until`.
     void note_pause(std::uint8_t priority, Picoseconds until, Picoseconds now);
@@ -111,6 +135,11 @@ private:
     const std::vector<StreamMarks>& marks_;
     const FrameCosts& frame_costs_;
     Transmitter& transmitter_;
+    Endpoint* endpoint_ = nullptr;
+    const ReplyFrames* replies_ = nullptr;
+    MessageTimes* times_ = nullptr;
+    std::deque<Responses> responses_;
+    Picoseconds endpoint_timer_at_ = kNever;  ///< Of the earliest kEndpointTimer on its way.
 
     std::array<Fifo, 8> queues_;
     std::array<std::uint32_t, 8> lengths_{};

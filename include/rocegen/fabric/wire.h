@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,20 +22,21 @@ namespace rocegen {
 
 /// Of an event; its target is the port, the NIC, the switch or an index, as named.
 enum EventKind : std::uint32_t {
-    kArrival,       ///< Wire: its first frame's last bit is there.
-    kPortFree,      ///< Switch port: the wire takes the next frame.
-    kPauseApply,    ///< Port, switch or NIC: the response time of a pause frame is over.
-    kPauseEnd,      ///< Switch port x 8 + queue: the quanta are over.
-    kRefresh,       ///< Switch port x 8 + group: XOFF again.
-    kWatchdogPoll,  ///< Switch.
-    kNicWake,       ///< NIC: something may be due.
-    kNicFree,       ///< NIC: the wire takes the next frame.
-    kNicStorm,      ///< NIC: the next pause frame of a storm.
-    kNicDrain,      ///< NIC: a slow receiver has caught up.
-    kSendPause,     ///< NIC: a pause frame that a test or a profile asked for.
-    kFault,         ///< Fault.
-    kFaultEnd,      ///< Fault.
-    kReroute,       ///< All switches take the routes of the links as they are.
+    kArrival,        ///< Wire: its first frame's last bit is there.
+    kPortFree,       ///< Switch port: the wire takes the next frame.
+    kPauseApply,     ///< Port, switch or NIC: the response time of a pause frame is over.
+    kPauseEnd,       ///< Switch port x 8 + queue: the quanta are over.
+    kRefresh,        ///< Switch port x 8 + group: XOFF again.
+    kWatchdogPoll,   ///< Switch.
+    kNicWake,        ///< NIC: something may be due.
+    kNicFree,        ///< NIC: the wire takes the next frame.
+    kNicStorm,       ///< NIC: the next pause frame of a storm.
+    kNicDrain,       ///< NIC: a slow receiver has caught up.
+    kSendPause,      ///< NIC: a pause frame that a test or a profile asked for.
+    kFault,          ///< Fault.
+    kFaultEnd,       ///< Fault.
+    kReroute,        ///< All switches take the routes of the links as they are.
+    kEndpointTimer,  ///< NIC: a timer of its endpoint is over.
 };
 
 struct Wire {
@@ -62,6 +64,9 @@ struct Core {
     Random errors{1};
     SeriesConfig series;
     DropCounts drops{};
+    /// Of NICs: a frame's first bit is sent, or its last was received.
+    using Tap = std::function<void(std::uint32_t port, bool sent, const Frame&, Picoseconds now)>;
+    Tap tap;
 
     /// Begins to send at `now`; the wire is free and up.
     void start(std::uint32_t port, FrameHandle handle, Picoseconds now);
@@ -72,7 +77,7 @@ struct Core {
     bool spoiled(Wire& wire, const Frame& frame);
     /// Counts and frees it.
     void drop(FrameHandle handle, DropCause cause, DropCounts& where) noexcept {
-        if (frames[handle].kind == CarriedKind::kData) {
+        if (frames[handle].kind != CarriedKind::kPfc) {
             ++drops[std::size_t(cause)];
             ++where[std::size_t(cause)];
         }

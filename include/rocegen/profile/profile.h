@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rocegen/base/units.h"
+#include "rocegen/endpoint/flow_behaviour.h"
 #include "rocegen/profile/expectation.h"
 #include "rocegen/profile/flow_frames.h"
 #include "rocegen/profile/places.h"
@@ -55,12 +56,22 @@ struct Flow : FlowFrames {
     std::string class_name;  ///< Empty: DSCP 0, Not-ECT, priority 0.
     RateSpec rate;           ///< L1, per source host; inside a burst. Required.
     Pattern pattern = kEvenPattern;
-    bool source_per_qp = false;  ///< Each QP paces itself.
-    std::uint64_t packets = 0;   ///< Of the whole flow, 1..2^63; 0: no limit.
-    Picoseconds start{};         ///< Since the run's start, 0..1000 h.
-    bool shuffled = false;       ///< QPs in a random, fixed order.
+    bool source_per_qp = false;             ///< Each QP paces itself.
+    std::uint64_t packets = 0;              ///< Of the whole flow, 1..2^63; 0: no limit.
+    Picoseconds start{};                    ///< Since the run's start, 0..1000 h.
+    bool shuffled = false;                  ///< QPs in a random, fixed order.
+    FlowBehaviour behaviour = open_loop();  ///< Without marks: those are behaviours_of()'s.
+    std::string ack_class, cnp_class;       ///< Empty: the flow's class; DSCP 48, priority 6.
     Places places;
     Places pattern_places;
+};
+
+/// A flow with protocol: pause: MAC control frames to a host's link partner.
+struct Storm {
+    StormPlan
+        plan;      ///< All but its port, source and link_rate; refresh 0: a third of the quanta's.
+    HostRef from;  ///< One host. Required.
+    Places places;
 };
 
 struct Profile {
@@ -72,6 +83,8 @@ struct Profile {
     std::vector<TrafficClass> classes;                  ///< In the file's order, as all below.
     std::vector<HostGroup> hosts;
     std::vector<Flow> flows;
+    std::vector<Storm> storms;        ///< Flows with protocol: pause.
+    std::vector<HostRef> capture_on;  ///< Hosts whose NICs --capture watches; empty: all.
     std::vector<Expectation> expect;
     Places places;
 };

@@ -31,6 +31,7 @@ struct HostSet {
 struct TestbedPort {
     std::string name;                  ///< Required; "a" and "b" when emulated.
     std::string device;                ///< Required for dpdk; empty when emulated.
+    std::string driver;                ///< For an interface's name; empty: af_packet.
     BitRate link_rate;                 ///< L1, 1 Mbps..1.6 Tbps. Required.
     std::uint32_t mtu = 1500;          ///< Longest IP datagram, bytes, 256..9600.
     HostSet hosts;                     ///< Required.

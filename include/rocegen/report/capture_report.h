@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "rocegen/analysis/burst_meter.h"
 #include "rocegen/analysis/capture_totals.h"
 #include "rocegen/analysis/flow_table.h"
 #include "rocegen/analysis/pause_ledger.h"
+#include "rocegen/analysis/timeline.h"
 
 namespace rocegen {
 
@@ -43,6 +45,12 @@ struct TunnelReport {
     Tally<std::uint32_t, 64> ids;  ///< VNI, GRE key, ERSPAN session or label.
 };
 
+/// Something that an engineer should look at.
+struct Finding {
+    std::string_view kind;  ///< "storm", "not_ecn_capable", ...
+    std::string text;
+};
+
 struct CaptureReport {
     std::vector<CaptureFileReport> files;
     std::string filter;
@@ -50,13 +58,34 @@ struct CaptureReport {
     std::vector<TunnelReport> tunnels;
     FlowTable flows;
     PauseLedger pause;
+    Timeline timeline = Timeline{};
+    BurstMeter bursts = BurstMeter{};
+    std::int64_t cnp_interval_ns = FlowWatch::kCnpIntervalNs;
+    std::vector<std::uint8_t> lossless = {};  ///< Priorities that may be paused; empty: not said.
+    std::vector<std::uint8_t> lossless_dscp = {};  ///< Of RDMA data; empty: not said.
+    /// The flows' and pauses' events go to `timeline`. Then it must not move.
+    void watch();
+    void finish();  ///< Behind the last frame.
     /// Damaged files, or nothing that could be read.
     bool damaged() const;
     /// For stderr: damage, and why there is nothing to say.
     std::vector<std::string> warnings() const;
     /// These, and one sentence a finding that changes what the numbers mean; the text's first lines.
     std::vector<std::string> remarks() const;
+    std::vector<Finding> findings() const;
 };
+
+/// An event of the report's timeline as a sentence, with its cause and delay.
+std::string describe(const CaptureReport& report, const TimelineEvent& event);
+/// What the timeline says of single frames, by frame number (from 1).
+struct Annotation {
+    std::uint64_t frame = 0;
+    std::string comment;
+};
+std::vector<Annotation> annotations(const CaptureReport& report);
+/// The timeline as lines of text; the first `most` events.
+std::string timeline_text(const CaptureReport& report, std::size_t most = 1000);
+std::string flow_name(const CaptureFlow& flow);
 
 /// Sums over all flows tracked.
 struct FlowSums {
@@ -64,6 +93,9 @@ struct FlowSums {
     std::uint64_t nak_sequence = 0, nak_other = 0, rnr_nak = 0, acks = 0;
 };
 FlowSums sums(const FlowTable& flows);
+
+/// From an XOFF to the last data frame behind it, in quanta of 512 bit times.
+std::optional<double> reaction_quanta(const PauseCounts& counts, std::optional<BitRate> rate);
 
 /// For people; the `most` flows with the most bytes.
 std::string to_text(const CaptureReport& report, std::size_t most = 40);

@@ -12,6 +12,7 @@
 
 #include "rocegen/base/psn.h"
 #include "rocegen/base/units.h"
+#include "rocegen/traffic/storm_plan.h"
 #include "rocegen/wire/address.h"
 #include "rocegen/wire/frame.h"
 
@@ -116,6 +117,7 @@ struct Plan {
     std::vector<TemplateGroup> template_groups;
     std::vector<SourcePlan> sources;
     std::vector<StreamPlan> streams;
+    std::vector<StormPlan> storms;
 
     std::uint32_t receiving_port(const StreamPlan& stream) const {
         return hosts[stream.destination_host].port;

@@ -76,5 +76,46 @@ TEST(PauseLedger, KeepsTheWholeLinksPauseApart) {
     EXPECT_EQ(ledger.sources().at(0).global.paused, Picoseconds{335'539'200});
 }
 
+TEST(PauseLedger, FindsALapseAStormAndADeadlock) {
+    PauseLedger ledger{100_gbps, 1'000'000};
+    const auto send = [&ledger](std::uint8_t mac, std::int64_t when_ns) {
+        Packet packet = pfc(0x08, {0, 0, 0, 0xffff});  // 335,539 ns
+        packet.source_mac.bytes[5] = mac;
+        ledger.on_packet(packet, kT0 + when_ns);
+    };
+    for (std::int64_t i = 0; i < 40; ++i) send(0xaa, i * 300'000);
+    for (std::int64_t i = 0; i < 40; ++i) send(0xbb, i * 300'000 + 1'000);
+    send(0xaa, 12'400'000);  // what it asked for at 11,700,000 ran out at 12,035,539
+    ledger.finish();
+    EXPECT_EQ(ledger.sources().at(0).priorities[3].lapses, 1u);
+    EXPECT_EQ(ledger.sources().at(0).priorities[3].lapsed, Picoseconds{364'460'800});
+    ASSERT_EQ(ledger.storms().size(), 2u);
+    EXPECT_EQ(ledger.storms()[0].length_ns, 12'035'539);
+    ASSERT_EQ(ledger.deadlocks().size(), 1u);
+    EXPECT_EQ(ledger.deadlocks()[0].start_ns, kT0 + 1'000);
+    EXPECT_EQ(ledger.deadlocks()[0].length_ns, 12'034'539);
+}
+
+TEST(PauseLedger, CountsDataBehindAnXoffTowardsWhoPaused) {  // C12, C17
+    PauseLedger ledger{100_gbps};
+    ledger.on_packet(pfc(0x08, {0, 0, 0, 0xffff}), kT0);
+    Packet data;
+    data.verdict = Verdict::kRoce;
+    data.ip_version = 4;
+    data.dscp = 26;
+    data.frame_bytes = 122;
+    data.destination_mac = {{2, 0, 0, 0, 0, 0xaa}};
+    ledger.on_packet(data, kT0 + 1'000);
+    ledger.on_packet(data, kT0 + 2'000);
+    data.dscp = 48;  // another priority
+    ledger.on_packet(data, kT0 + 3'000);
+    data.dscp = 26;
+    data.destination_mac = {{2, 0, 0, 0, 0, 0xbb}};  // somewhere else
+    ledger.on_packet(data, kT0 + 4'000);
+    const PauseCounts three = ledger.sources().at(0).priorities[3];
+    EXPECT_EQ(three.reaction_ns, 2'000);
+    EXPECT_EQ(three.late_bytes, 252u);
+}
+
 }  // namespace
 }  // namespace rocegen

@@ -7,7 +7,7 @@ namespace {
 
 TEST(Timeline, IsSortedByTimeAndKeepsCauses) {
     Timeline timeline;
-    const std::uint32_t ce = timeline.add({.ns = 200, .kind = TimelineKind::kCe});
+    const std::uint32_t ce = timeline.add({.ns = 200, .kind = TimelineKind::kCeMark});
     timeline.add({.ns = 250, .cause = ce, .kind = TimelineKind::kCnp});
     timeline.add({.ns = 100, .kind = TimelineKind::kBurst});  // seen last, began first
     timeline.finish();
@@ -21,10 +21,10 @@ TEST(Timeline, IsSortedByTimeAndKeepsCauses) {
 
 TEST(Timeline, KeepsSoManyOfAKindAndCountsAll) {
     Timeline timeline{2};
-    for (int i = 0; i < 5; ++i) timeline.add({.ns = i, .kind = TimelineKind::kCe});
+    for (int i = 0; i < 5; ++i) timeline.add({.ns = i, .kind = TimelineKind::kCeMark});
     EXPECT_EQ(timeline.add({.ns = 9, .kind = TimelineKind::kGap}), 2u);
-    EXPECT_EQ(timeline.add({.ns = 9, .kind = TimelineKind::kCe}), kNoCause);
-    EXPECT_EQ(timeline.count(TimelineKind::kCe), 6u);
+    EXPECT_EQ(timeline.add({.ns = 9, .kind = TimelineKind::kCeMark}), kNoCause);
+    EXPECT_EQ(timeline.count(TimelineKind::kCeMark), 6u);
     EXPECT_EQ(timeline.not_kept(), 4u);
 }
 

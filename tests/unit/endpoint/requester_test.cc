@@ -198,7 +198,7 @@ struct LossyPair {
         : random(seed),
           loss(loss_q32),
           requester(options, kInitial),
-          responder(Transport::kRc, responder_options, kInitial, 256) {}
+          responder(Service::kRc, responder_options, kInitial, 256) {}
 
     static int opcode(std::uint32_t index) {
         const std::uint32_t at = index % kPackets;

@@ -30,8 +30,8 @@ constexpr int kFirst = IBV_OPCODE_RC_RDMA_WRITE_FIRST, kMiddle = IBV_OPCODE_RC_R
 /// A responder and what it said last.
 struct Peer {
     explicit Peer(ResponderOptions options = {}, std::uint32_t initial = 256,
-                  Transport transport = Transport::kRc)
-        : responder(transport, options, Psn{initial}, 256) {}
+                  Service service = Service::kRc)
+        : responder(service, options, Psn{initial}, 256) {}
     Delivery take(const Roce& roce, Picoseconds now = {}) {
         const auto outcome = responder.on_request(roce, now, reply);
         replied = outcome.reply;
@@ -224,7 +224,7 @@ TEST(Responder, EndsAtAnInvalidRequest) {
 }
 
 TEST(Responder, UcDropsTheRestOfAMessageWithAGap) {
-    Peer peer({}, 256, Transport::kUc);
+    Peer peer({}, 256, Service::kUc);
     const int uc = IBV_OPCODE_UC;
     EXPECT_EQ(peer.take(packet(uc | kFirst, 256)), Delivery::kAccepted);
     EXPECT_EQ(peer.take(packet(uc | kMiddle, 258)), Delivery::kOutOfSequence);
@@ -241,7 +241,7 @@ TEST(Responder, UcDropsTheRestOfAMessageWithAGap) {
 }
 
 TEST(Responder, UdTakesEverythingAndAnswersNothing) {
-    Peer peer({}, 256, Transport::kUd);
+    Peer peer({}, 256, Service::kUd);
     for (const std::uint32_t psn : {5u, 5u, 300u, 1u}) {
         EXPECT_EQ(peer.take(packet(IBV_OPCODE_UD_SEND_ONLY, psn, true)), Delivery::kMessage);
         EXPECT_FALSE(peer.replied);

@@ -323,7 +323,8 @@ std::uint64_t fingerprint(const Plan& plan, const FabricConfig& config) {
     Fabric fabric{plan, config};
     std::uint64_t print = 0;
     const auto add = [&print](std::uint64_t n) { print = mix64(print ^ n); };
-    fabric.set_tap([&add](std::uint32_t port, bool, const Packet& p) {
+    fabric.set_tap([&add](std::uint32_t port, bool sent, const Packet& p) {
+        if (sent) return;
         add(port);
         add(std::uint64_t(p.when.count()));
         add(p.ecn);

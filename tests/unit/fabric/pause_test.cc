@@ -26,8 +26,8 @@ TEST(Pfc, TimeToXoffIsThresholdOverTheGroupsGrowth) {
         const Plan plan = fabric_plan(n + 1, incast(n), us(300));
         Fabric fabric{plan, lossless_switch()};
         Picoseconds first = kNever;
-        fabric.set_tap([&first](std::uint32_t, bool, const Packet& p) {
-            if (p.verdict == Verdict::kPfc) first = std::min(first, p.when);
+        fabric.set_tap([&first](std::uint32_t, bool sent, const Packet& p) {
+            if (!sent && p.verdict == Verdict::kPfc) first = std::min(first, p.when);
         });
         fabric.run(kRunOn);
         const double l = write_only_l2(1024);

@@ -1,0 +1,187 @@
+#include "rocegen/fabric/replies.h"
+
+#include <algorithm>
+
+#include "rocegen/fabric/topology.h"
+#include "rocegen/wire/opcode.h"
+
+namespace rocegen {
+namespace {
+
+constexpr std::array<std::uint8_t, kReplyShapeCount> kOperations{
+    IBV_OPCODE_ACKNOWLEDGE,
+    IBV_OPCODE_ATOMIC_ACKNOWLEDGE,
+    0,
+    IBV_OPCODE_RDMA_READ_RESPONSE_ONLY,
+    IBV_OPCODE_RDMA_READ_RESPONSE_FIRST,
+    IBV_OPCODE_RDMA_READ_RESPONSE_MIDDLE,
+    IBV_OPCODE_RDMA_READ_RESPONSE_LAST};
+
+bool is_read(const FrameSpec& spec) { return (spec.opcode & 0x1f) == IBV_OPCODE_RDMA_READ_REQUEST; }
+
+/// The request's addressing turned round, and nothing else of it.
+FrameSpec answer_to(const FrameSpec& request, ReplyShape shape, const ReplyMarks& marks) {
+    FrameSpec spec;
+    spec.source_ip = request.destination_ip;
+    spec.destination_ip = request.source_ip;
+    spec.dscp = marks.dscp;
+    spec.ecn = marks.ecn;
+    spec.ttl = request.ttl;
+    spec.flow_label = request.flow_label;
+    spec.mig_req = request.mig_req;
+    spec.pkey = request.pkey;
+    spec.checksum = request.checksum;
+    spec.tag = false;
+    spec.vlans = request.vlans;
+    for (Vlan& vlan : spec.vlans) {
+        if (vlan.tpid != 0) vlan.pcp = marks.priority;
+    }
+    if (shape == ReplyShape::kCnp) {
+        spec.opcode = std::uint8_t(Opcode::kCnp);
+        spec.becn = true;
+    } else {
+        spec.opcode = std::uint8_t((request.opcode & 0xe0) | kOperations[std::size_t(shape)]);
+    }
+    return spec;
+}
+
+ReplyShape shape_of(const Reply& reply, std::uint32_t index) {
+    switch (reply.kind) {
+        case Reply::Kind::kAck:
+        case Reply::Kind::kNak:
+        case Reply::Kind::kRnr:
+            return ReplyShape::kAck;
+        case Reply::Kind::kCnp:
+            return ReplyShape::kCnp;
+        case Reply::Kind::kAtomicAck:
+            return ReplyShape::kAtomicAck;
+        case Reply::Kind::kReadResponse:
+            break;
+    }
+    if (reply.packets == 1) return ReplyShape::kReadOnly;
+    if (index == 0) return ReplyShape::kReadFirst;
+    return index + 1 == reply.packets ? ReplyShape::kReadLast : ReplyShape::kReadMiddle;
+}
+
+}  // namespace
+
+ReplyFrames::ReplyFrames(const Plan& plan, std::span<const FlowBehaviour> flows, const QosMap& qos)
+    : plan_(plan),
+      way_index_(plan.streams.size()),
+      shapes_(plan.template_groups.size() * kReplyShapeCount) {
+    const auto marks_of = [&qos](const ReplyMarks& marks) {
+        const std::uint8_t tc = qos.traffic_class(marks.priority, marks.dscp);
+        return Marks{marks.priority, qos.tc_to_queue[tc], qos.tc_to_group[tc], marks.ecn};
+    };
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+        flows_.push_back({plan.flows[f].path_mtu, marks_of(flows[f].ack), marks_of(flows[f].cnp)});
+    }
+    for (std::uint32_t g = 0; g < plan.template_groups.size(); ++g) {
+        const std::uint32_t flow = plan.template_groups[g].flow;
+        if (flows[flow].active()) add_shapes(g, flows[flow], plan.flows[flow].path_mtu);
+    }
+    for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
+        const StreamPlan& stream = plan.streams[i];
+        if (!flows[stream.flow].active()) continue;
+        StreamPlan back = stream;
+        std::swap(back.source_host, back.destination_host);
+        const HostPlan &from = plan.hosts[back.source_host],
+                       &to = plan.hosts[back.destination_host];
+        way_index_[i] = std::uint32_t(ways_.size());
+        Way& way = ways_.emplace_back();
+        way.flow_hash = flow_hash(plan, back);
+        way.destination = to.port;
+        way.stream.source_mac = from.mac;
+        way.stream.destination_mac = to.mac;
+        const auto low = [](const IpAddress& ip) {
+            std::array<std::byte, 8> bytes{};
+            const std::size_t skip = ip.is_v4() ? 4 : 0;
+            for (std::size_t b = skip; b < 8; ++b) bytes[b] = std::byte{ip.bytes[8 + b]};
+            return bytes;
+        };
+        way.stream.source_ip_low = low(from.ip);
+        way.stream.destination_ip_low = low(to.ip);
+        way.stream.source_port = Be<2>{stream.source_port};
+        way.stream.dest_qp = Be<3>{stream.source_qp};
+        way.stream.template_group = stream.template_group;
+        shaped(way, ReplyShape::kCnp).frames.bind(way.stream);
+    }
+}
+
+void ReplyFrames::add_shapes(std::uint32_t group, const FlowBehaviour& flow,
+                             std::uint32_t path_mtu) {
+    const auto& requests = plan_.template_groups[group].shapes;
+    const auto request = std::find_if(requests.begin(), requests.end(),
+                                      [](const auto& spec) { return spec.has_value(); });
+    for (std::size_t s = 0; s < kReplyShapeCount; ++s) {
+        const auto shape = ReplyShape(s);
+        if (shape >= ReplyShape::kReadOnly && !is_read(**request)) continue;
+        FrameSpec spec =
+            answer_to(**request, shape, shape == ReplyShape::kCnp ? flow.cnp : flow.ack);
+        if (shape >= ReplyShape::kReadOnly) {
+            spec.payload_bytes_max = std::uint16_t(path_mtu);
+            const bool full = shape == ReplyShape::kReadFirst || shape == ReplyShape::kReadMiddle;
+            if (full) spec.payload_bytes_min = spec.payload_bytes_max;
+        }
+        shapes_[group * kReplyShapeCount + s].emplace(Shaped{spec, FrameTemplate{spec}});
+    }
+}
+
+void ReplyFrames::fill(Frame& frame, const Reply& reply, std::uint32_t index) const {
+    const ReplyShape shape = shape_of(reply, index);
+    const Way& way = way_of(reply.stream);
+    const Flow& flow = flows_[plan_.streams[reply.stream].flow];
+    const Marks& marks = shape == ReplyShape::kCnp ? flow.cnp : flow.ack;
+    frame.kind = CarriedKind::kReply;
+    frame.shape = std::uint8_t(shape);
+    frame.stream = reply.stream;
+    frame.number = reply.psn.plus(index).value();
+    frame.sequence = std::uint32_t{reply.syndrome} << 24 | reply.msn;
+    frame.flow_hash = way.flow_hash;
+    frame.destination = way.destination;
+    if (reply.kind == Reply::Kind::kReadResponse) {
+        const std::uint32_t left = reply.bytes - index * flow.path_mtu;
+        frame.payload_bytes = std::uint16_t(std::min(left, flow.path_mtu));
+    }
+    frame.l2_bytes =
+        std::uint16_t(l2_bytes(shaped(way, shape).frames.frame_bytes(frame.payload_bytes)));
+    frame.priority = marks.priority;
+    frame.queue = marks.queue;
+    frame.group = marks.group;
+    frame.ecn = marks.ecn;
+}
+
+Departure ReplyFrames::departure_of(const Frame& frame) {
+    Departure departure;
+    departure.stream = frame.stream;
+    departure.psn = Psn{frame.number};
+    departure.payload_bytes = frame.payload_bytes;
+    departure.priority = frame.priority;
+    return departure;
+}
+
+Packet ReplyFrames::packet_of(const Frame& frame, Picoseconds when) const {
+    const Way& way = way_of(frame.stream);
+    const Shaped& shape = shaped(way, ReplyShape(frame.shape));
+    Packet packet = shape.frames.digest(way.stream, departure_of(frame), frame.sent);
+    if (info(packet.roce.opcode).extensions & kHasAeth) {
+        packet.roce.syndrome = std::uint8_t(frame.sequence >> 24);
+        packet.roce.msn = frame.sequence & 0xff'ffff;
+    }
+    packet.when = when;
+    packet.ecn = frame.ecn;
+    return packet;
+}
+
+ReplyFrames::Rendered ReplyFrames::write(std::byte* payload, const Frame& frame) const {
+    const Way& way = way_of(frame.stream);
+    FrameSpec spec = shaped(way, ReplyShape(frame.shape)).spec;
+    spec.syndrome = std::uint8_t(frame.sequence >> 24);
+    spec.msn = frame.sequence & 0xff'ffff;
+    spec.payload_bytes_min = spec.payload_bytes_max = frame.payload_bytes;
+    const FrameTemplate frames{spec};
+    frames.write(payload, way.stream, departure_of(frame), frame.sent);
+    return {frames.header_bytes(), frames.frame_bytes(frame.payload_bytes)};
+}
+
+}  // namespace rocegen

@@ -1,0 +1,329 @@
+/// NICs that answer and obey: CNPs, DCQCN, ACKs and go-back-N through the emulated fabric.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "rocegen/wire/parse.h"
+#include "unit/fabric/fabric_fixture.h"
+
+namespace rocegen {
+namespace {
+
+using namespace rocegen::test;
+
+FlowBehaviour with_dcqcn(std::string_view set) {
+    FlowBehaviour flow = open_loop();
+    flow.dcqcn = find_dcqcn_set(set)->parameters;
+    flow.dcqcn_set = set;
+    return flow;
+}
+FlowBehaviour reliable() {
+    FlowBehaviour flow;
+    flow.ack = {26, kEct0, 3};
+    flow.requester.timeout_code = 4;  // 65 us
+    return flow;
+}
+
+/// Each stream a source of its own, as what reacts to the network needs it.
+Plan paced_by_qp(Plan plan) {
+    for (FlowPlan& flow : plan.flows) flow.source_per_qp = true;
+    return plan;
+}
+
+/// Messages of several packets, so FIRST, MIDDLE and LAST.
+Plan with_messages(Plan plan, std::uint64_t message_bytes) {
+    for (std::size_t f = 0; f < plan.flows.size(); ++f) {
+        plan.flows[f].message_bytes = message_bytes;
+        auto& shapes = plan.template_groups[f].shapes;
+        FrameSpec spec = *shapes[std::size_t(Shape::kOnly)];
+        shapes = {};
+        spec.dma_bytes = std::uint32_t(message_bytes);
+        const auto add = [&](Shape shape, Opcode opcode, std::uint64_t payload) {
+            spec.opcode = std::uint8_t(opcode);
+            spec.payload_bytes_min = spec.payload_bytes_max = std::uint16_t(payload);
+            shapes[std::size_t(shape)] = spec;
+        };
+        const std::uint32_t mtu = plan.flows[f].path_mtu;
+        add(Shape::kFirst, Opcode::kRcWriteFirst, mtu);
+        add(Shape::kMiddle, Opcode::kRcWriteMiddle, mtu);
+        add(Shape::kLast, Opcode::kRcWriteLast, (message_bytes - 1) % mtu + 1);
+    }
+    return plan;
+}
+
+/// What one NIC sent or received.
+struct Seen {
+    Picoseconds at;
+    Packet packet;
+};
+struct Watch {
+    std::vector<Seen> sent, received;
+    void on(Fabric& fabric, std::uint32_t nic) {
+        fabric.set_tap([this, nic](std::uint32_t port, bool out, const Packet& packet) {
+            if (port == nic) (out ? sent : received).push_back({packet.when, packet});
+        });
+    }
+    static bool is_cnp(const Packet& p) { return p.roce.opcode == std::uint8_t(Opcode::kCnp); }
+};
+
+/// Every frame arrives CE-marked: the sender says so itself.
+FlowSpec marked() { return {.rate = 10_gbps, .ecn = kCe}; }
+
+TEST(Endpoints, AnswerTheFirstCeOfEachIntervalWithACnp) {
+    const Plan plan = paced_by_qp(fabric_plan(2, {marked()}, us(1000)));
+    FlowBehaviour flow = with_dcqcn("paper");
+    flow.dcqcn->cnp_interval = us(50);
+    flow.dcqcn->minimum_rate_limit = fixed_rate(5'000'000'000);
+    Fabric fabric{plan, one_link({100_gbps, ns(500)}), std::vector{flow}};
+    Watch watch;
+    watch.on(fabric, 1);
+    const Result result = fabric.run(kRunOn);
+    // The receiver's rule, from what it received alone.
+    Picoseconds ready{};
+    std::vector<Picoseconds> expected;
+    for (const Seen& data : watch.received) {
+        if (data.at < ready) continue;
+        expected.push_back(data.at);
+        ready = data.at + us(50);
+    }
+    ASSERT_EQ(watch.sent.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(watch.sent[i].at, expected[i]);  // nothing else is on that wire
+        EXPECT_TRUE(Watch::is_cnp(watch.sent[i].packet));
+        EXPECT_EQ(watch.sent[i].packet.dscp, 48);
+        EXPECT_EQ(watch.sent[i].packet.roce.dest_qp, plan.streams[0].source_qp);
+    }
+    EXPECT_EQ(result.flows[0].endpoint->cnp_tx, expected.size());
+    EXPECT_EQ(result.flows[0].responses.cnp, expected.size());
+    EXPECT_GE(expected.size(), 19u);
+    EXPECT_LE(expected.size(), 20u);
+}
+
+/// The rate in force between two departures, by a reaction point that gets the CNPs that the sender
+/// got: each gap must be a frame's L1 time at that rate, rounded up to the schedule's 2^-32 ps.
+void expect_departures_at_the_rate_of(std::string_view set, Picoseconds cnp_interval,
+                                      std::size_t least_cnps, std::size_t least_rates) {
+    FlowSpec spec = marked();
+    spec.rate = 100_gbps;
+    const Plan plan = paced_by_qp(fabric_plan(2, {spec}, us(2000)));
+    FlowBehaviour flow = with_dcqcn(set);
+    flow.dcqcn->cnp_interval = cnp_interval;
+    flow.dcqcn->rate_increment_byte_counter = 0;
+    flow.dcqcn->minimum_rate_limit = fixed_rate(2'000'000'000);
+    Fabric fabric{plan, one_link({100_gbps, ns(500)}), std::vector{flow}};
+    Watch watch;
+    watch.on(fabric, 0);
+    fabric.run(kRunOn);
+    ASSERT_GE(watch.received.size(), least_cnps);
+
+    DcqcnLaws laws;
+    ReactionPoint reaction{laws.of(*flow.dcqcn, 100_gbps)};
+    const std::uint64_t l1_bits = (write_only_l2(1024) + 20) * 8;
+    std::size_t cnp = 0, compared = 0;
+    std::map<std::uint64_t, std::size_t> rates;
+    for (std::size_t i = 1; i < watch.sent.size(); ++i) {
+        const Picoseconds before = watch.sent[i - 1].at, now = watch.sent[i].at;
+        // Events up to the departure before it, then those in the gap: it must have none.
+        const auto advance = [&](Picoseconds until) {
+            bool moved = false;
+            while (cnp < watch.received.size() && watch.received[cnp].at <= until) {
+                reaction.on_cnp(watch.received[cnp++].at);
+                moved = true;
+            }
+            const BitRate rate = reaction.rate();
+            reaction.on_timer(until);
+            return moved || reaction.rate() != rate;
+        };
+        advance(before);
+        const std::uint64_t rate = reaction.rate().bits_per_sec;
+        if (advance(now)) continue;
+        ++compared;
+        ++rates[rate];
+        const auto picos = static_cast<unsigned __int128>(l1_bits) * 1'000'000'000'000;
+        const auto wanted = std::int64_t(picos / rate);
+        EXPECT_NEAR(double((now - before).count()), double(wanted), 1.01) << i << " at " << rate;
+        if (testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(compared, 400u);
+    EXPECT_GE(rates.size(), least_rates);
+}
+
+TEST(Endpoints, SendAtTheRatesThatTheirCnpsGivePaper) {
+    expect_departures_at_the_rate_of("paper", us(5000), 1, 20);
+    expect_departures_at_the_rate_of("paper", us(100), 19, 20);
+}
+TEST(Endpoints, SendAtTheRatesThatTheirCnpsGiveNic) {
+    expect_departures_at_the_rate_of("hpcc", us(5000), 1, 3);
+    expect_departures_at_the_rate_of("nvidia", us(500), 4, 6);
+    expect_departures_at_the_rate_of("otg", us(55), 20, 2);
+}
+
+TEST(Endpoints, OpenLoopFlowsBesideClosedOnesStayAsPlanned) {
+    FlowSpec open{.from = 0, .to = 2, .rate = 40_gbps}, closed{.from = 1, .to = 2, .rate = 80_gbps};
+    const Plan plan = paced_by_qp(fabric_plan(3, {open, closed}, us(500)));
+    FabricConfig config = plain_switch();
+    config.switches.ecn.queues = 1u << 3;
+    config.switches.ecn.kmin_bytes = 10'000;
+    config.switches.ecn.kmax_bytes = 100'000;
+    Fabric fabric{plan, config, std::vector{open_loop(), with_dcqcn("nvidia")}};
+    const Result result = fabric.run(kRunOn);
+    EXPECT_NEAR(*result.flows[0].tx.l1_bits_per_sec, 40e9, 1e6);
+    EXPECT_GT(result.flows[1].responses.cnp, 0u);
+    EXPECT_LT(*result.flows[1].tx.l1_bits_per_sec, 70e9);
+    EXPECT_FALSE(result.flows[0].endpoint->rate_least);
+    EXPECT_TRUE(conserves(result, fabric.fabric_result()) ||
+                result.flows[1].endpoint->cnp_tx > 0);  // CNPs are frames too
+}
+
+TEST(Endpoints, GoBackNDeliversEveryMessageInSpiteOfLoss) {
+    FlowSpec spec{.rate = 20_gbps, .packets = 4000};
+    const Plan plan = with_messages(paced_by_qp(fabric_plan(2, {spec}, us(20'000))), 8 * 1024);
+    FabricConfig config = one_link({100_gbps, ns(500)});
+    FaultConfig errors{.kind = FaultConfig::Kind::kBitErrors};
+    errors.error_q64 = ~std::uint64_t{0} / 1'000'000;  // one frame of 120
+    config.faults = {errors};
+    Fabric fabric{plan, config, std::vector{reliable()}};
+    const Result result = fabric.run(kRunOn);
+    const FlowResult& flow = result.flows[0];
+    const Responder& responder = *fabric.endpoint(1)->responder(0);
+    EXPECT_EQ(responder.counters().messages, 500u);
+    EXPECT_EQ(responder.counters().accepted, 4000u);
+    EXPECT_EQ(flow.message_complete_rx, 500u);
+    EXPECT_EQ(flow.message_ns.count, 500u);
+    EXPECT_EQ(flow.completion_ns.count, 1u);
+    EXPECT_EQ(flow.by_psn->lost, 0u);
+    EXPECT_GT(flow.by_tag->lost, 10u);
+    EXPECT_GT(flow.endpoint->retransmitted, flow.by_tag->lost);
+    EXPECT_GT(flow.responses.nak_sequence, 0u);
+    EXPECT_EQ(flow.endpoint->in_error, 0u);
+    EXPECT_EQ(flow.data_frames_tx, 4000 + flow.endpoint->retransmitted);
+    // Each frame sent was received or spoiled; so were the ACKs and NAKs.
+    const std::uint64_t spoiled = sum(fabric.fabric_result().drops);
+    const std::uint64_t replies = flow.endpoint->ack_tx + flow.endpoint->nak_tx,
+                        came = flow.responses.ack + flow.responses.naks();
+    EXPECT_EQ(flow.data_frames_tx + replies, flow.data_frames_rx + came + spoiled);
+}
+
+TEST(Endpoints, AcksAreCoalescedAndOneAMessage) {
+    FlowSpec spec{.rate = 20_gbps, .packets = 800};
+    const Plan plan = with_messages(paced_by_qp(fabric_plan(2, {spec}, us(2000))), 40 * 1024);
+    FlowBehaviour flow = reliable();
+    flow.responder.ack_every = 16;  // 16, 32, and the message's end at 40
+    Fabric fabric{plan, one_link({100_gbps, ns(500)}), std::vector{flow}};
+    Watch watch;
+    watch.on(fabric, 0);
+    const Result result = fabric.run(kRunOn);
+    EXPECT_EQ(result.flows[0].responses.ack, 20u * 3);
+    ASSERT_EQ(watch.received.size(), 60u);
+    const std::uint32_t first = plan.streams[0].initial_psn.value();
+    EXPECT_EQ(watch.received[0].packet.roce.psn, Psn{first + 15});
+    EXPECT_EQ(watch.received[2].packet.roce.psn, Psn{first + 39});
+    EXPECT_EQ(watch.received[2].packet.roce.msn, 1u);
+    EXPECT_EQ(watch.received[59].packet.roce.msn, 20u);
+    EXPECT_EQ(watch.received[59].packet.roce.syndrome, kAckWithoutCredits);
+    EXPECT_EQ(result.flows[0].endpoint->retransmitted, 0u);
+}
+
+TEST(Endpoints, TheWindowBoundsWhatIsOutstanding) {
+    // 4 packets of 1090 L1 bytes a round trip of 2 x 500 ns and the wire times: far below line rate.
+    FlowSpec spec{.rate = 100_gbps};
+    const Plan plan = paced_by_qp(fabric_plan(2, {spec}, us(1000)));
+    FlowBehaviour flow = reliable();
+    flow.requester.window = 4;
+    flow.responder.ack_every = 1;
+    Fabric fabric{plan, one_link({100_gbps, us(5)}), std::vector{flow}};
+    const Result result = fabric.run(kRunOn);
+    // A packet's ACK opens the window for one more: 4 packets a round trip. Frame 8 + 1102 bytes,
+    // ACK 8 + 66, at 80 ps a byte, and twice the delay.
+    const double round_trip = (8 + write_only_l2(1024) + 8 + 66) * 80 + 10'000'000;
+    EXPECT_NEAR(double(result.flows[0].data_frames_rx), 1e9 / round_trip * 4, 8);
+}
+
+TEST(Endpoints, RnrMakesTheSenderWaitAndNothingIsLost) {
+    FlowSpec spec{.rate = 50_gbps, .packets = 200};
+    Plan plan = paced_by_qp(fabric_plan(2, {spec}, us(20'000)));
+    for (auto& shape : plan.template_groups[0].shapes) {
+        if (shape) shape->opcode = std::uint8_t(Opcode::kRcSendOnly), shape->dma_bytes = 0;
+    }
+    FlowBehaviour flow = reliable();
+    flow.responder.receives = 8;
+    flow.responder.repost = us(5);
+    flow.responder.rnr_timer = 1;  // 10 us
+    Fabric fabric{plan, one_link({100_gbps, ns(500)}), std::vector{flow}};
+    const Result result = fabric.run(kRunOn);
+    EXPECT_GT(result.flows[0].responses.rnr, 5u);
+    EXPECT_EQ(fabric.endpoint(1)->responder(0)->counters().messages, 200u);
+    EXPECT_EQ(result.flows[0].by_psn->lost, 0u);
+}
+
+TEST(Endpoints, AQueuePairThatGetsNoAnswerGivesUp) {
+    FlowSpec spec{.rate = 10_gbps};
+    const Plan plan = paced_by_qp(fabric_plan(2, {spec}, us(3000)));
+    FabricConfig config = one_link({100_gbps, ns(500)});
+    config.faults = {{.kind = FaultConfig::Kind::kLinkDown, .at = us(100)}};
+    FlowBehaviour flow = reliable();
+    flow.requester.retry_count = 3;
+    Fabric fabric{plan, config, std::vector{flow}};
+    const Result result = fabric.run(kRunOn);
+    EXPECT_EQ(result.flows[0].endpoint->in_error, 1u);
+    EXPECT_EQ(result.flows[0].endpoint->timeouts, 4u);  // the first, and three retries
+}
+
+TEST(Endpoints, RepliesAreRenderedAsTheyAreDigested) {
+    FlowSpec spec{.from = 0, .to = 2, .rate = 60_gbps, .packets = 3000};
+    FlowSpec other = spec;
+    other.from = 1;
+    const Plan plan = with_messages(paced_by_qp(fabric_plan(3, {spec, other}, us(5000))), 4096);
+    FabricConfig config = plain_switch();
+    config.switches.ecn.queues = 1u << 3;
+    config.switches.ecn.kmin_bytes = 5'000;
+    config.switches.ecn.kmax_bytes = 50'000;
+    config.switches.queue_limit_bytes = 12'000;
+    config.switches.pfc.enabled = true;
+    config.qos.lossless_groups = 0;
+    FlowBehaviour flow = reliable();
+    flow.dcqcn = find_dcqcn_set("nvidia")->parameters;
+    Fabric fabric{plan, config, std::vector{flow, flow}};
+    std::map<std::uint8_t, std::size_t> opcodes;
+    std::size_t ce = 0, naks = 0, different = 0;
+    std::vector<std::pair<bool, Packet>> digests;
+    fabric.set_frame_tap([&](std::uint32_t port, bool sent, const Frame& frame, Picoseconds now) {
+        const Packet read = parse(fabric.bytes_of(port, sent, frame), now, kCheckAll);
+        Packet digest = fabric.packet_of(frame, now);
+        EXPECT_EQ(read.icrc, IcrcVerdict::kGood);
+        EXPECT_EQ(read.ip_checksum, ChecksumVerdict::kGood);
+        digest.ip_checksum = read.ip_checksum;
+        digest.checksum = read.checksum;
+        different += !(read == digest);
+        ++opcodes[read.roce.opcode];
+        ce += read.ecn == kCe;
+        naks += read.roce.syndrome == kNakSequence;
+    });
+    fabric.run(kRunOn);
+    EXPECT_EQ(different, 0u);
+    EXPECT_GT(ce, 20u);
+    EXPECT_GT(naks, 0u);
+    EXPECT_GT(opcodes[std::uint8_t(Opcode::kCnp)], 0u);
+    EXPECT_GT(opcodes[std::uint8_t(Opcode::kRcAck)], 100u);
+}
+
+TEST(Endpoints, AtomicsAndReadsAreAnsweredByResponses) {
+    FlowSpec spec{.rate = 1_gbps, .payload = 1024, .packets = 10};
+    Plan plan = paced_by_qp(fabric_plan(2, {spec}, us(1000)));
+    plan.flows[0].message_bytes = 0;
+    FrameSpec& request = *plan.template_groups[0].shapes[std::size_t(Shape::kOnly)];
+    request.opcode = std::uint8_t(Opcode::kRcFetchAdd);
+    request.payload_bytes_min = request.payload_bytes_max = 0;
+    request.tag = false;
+    Fabric fabric{plan, one_link({100_gbps, ns(500)}), std::vector{reliable()}};
+    Watch watch;
+    watch.on(fabric, 0);
+    const Result result = fabric.run(kRunOn);
+    EXPECT_EQ(result.flows[0].responses.ack, 10u);
+    ASSERT_EQ(watch.received.size(), 10u);
+    EXPECT_EQ(watch.received[0].packet.roce.opcode, std::uint8_t(Opcode::kRcAtomicAck));
+    EXPECT_EQ(fabric.endpoint(0)->requester(0)->outstanding(), 0u);
+}
+
+}  // namespace
+}  // namespace rocegen
