@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds rocegen and runs its first profile: no NIC, no huge pages, no root (but for packages that
-# are missing). The last line says where the report is.
+# Builds rocegen and runs an incast through an emulated switch, in virtual time: no NIC, no huge pages, no root
+# (but for packages that are missing). The last line says where the report is.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 scripts/packages.sh build
@@ -15,6 +15,6 @@ cmake --preset release -B "$build" >&2
 cmake --build "$build" --target rocegen >&2
 
 status=0
-"$build/rocegen" run profiles/first.yaml --out "$report" || status=$?
-echo "The report is in $report"
+"$build/rocegen" run profiles/incast.yaml --out "$report" || status=$?
+echo "The report is $report/report.html (text, JSON and series are beside it)"
 exit "$status"

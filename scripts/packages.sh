@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the packages of the named groups of packages.txt that are missing here.
-# Usage: scripts/packages.sh GROUP...      (build, test, tools)
+# Usage: scripts/packages.sh GROUP...      (build, test, tools, bench)
 # Needs root or sudo only when something is missing.
 set -euo pipefail
 export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive

@@ -85,7 +85,17 @@ Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
       streams_(plan.streams.size()),
       delay_ns_(plan.flows.size()),
       message_ns_(plan.flows.size()),
+      burst_arrivals_(plan),
       series_(plan.flows.size()) {
+    for (const FlowPlan& flow : plan.flows) {
+        bool cnps = false;
+        if (flow.template_group < plan.template_groups.size()) {
+            const auto& shapes = plan.template_groups[flow.template_group].shapes;
+            const auto& only = shapes[std::size_t(Shape::kOnly)];
+            cnps = only && only->opcode == std::uint8_t(Opcode::kCnp);
+        }
+        sends_cnps_.push_back(cnps);
+    }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const StreamPlan& stream = plan.streams[i];
         streams_[i].by_tag.expect(0);
@@ -116,6 +126,11 @@ std::uint32_t Analyzer::answered_by(const Packet& packet) const noexcept {
     const std::uint8_t opcode = packet.roce.opcode;
     if (packet.tagged || (!info(opcode).response && opcode != std::uint8_t(Opcode::kCnp))) {
         return kNoStream;
+    }
+    // A flow of CNPs is data, even where it goes to a queue pair that sends.
+    if (opcode == std::uint8_t(Opcode::kCnp)) {
+        const std::uint32_t own = stream_of(packet);
+        if (own != kNoStream && sends_cnps_[plan_.streams[own].flow]) return kNoStream;
     }
     const auto found = by_source_qp_.find(qp_key(packet.destination_ip, packet.roce.dest_qp));
     if (found == by_source_qp_.end()) return kNoStream;
@@ -195,6 +210,7 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     const Arrival psn_arrival = arrival;
     if (packet.tagged) {
         arrival = rx.by_tag.on(packet.tag.sequence);
+        burst_arrivals_.on_data(plan_.streams[index], packet.tag.sent_ns, packet.when);
         const std::int64_t delay = whole_ns(packet.when) - std::int64_t(packet.tag.sent_ns);
         const auto delay_ns = std::uint64_t(std::max<std::int64_t>(delay, 0));
         delay_ns_[flow].record(delay_ns);

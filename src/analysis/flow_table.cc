@@ -50,7 +50,8 @@ bool ends_message(Segment segment) {
 }  // namespace
 
 std::size_t FlowKeyHash::operator()(const FlowKey& key) const noexcept {
-    const std::uint64_t qps = std::uint64_t{key.dest_qp} << 32 | key.source_qp;
+    const std::uint64_t qps =
+        (std::uint64_t{key.dest_qp} << 32 | key.source_qp) ^ std::uint64_t{key.point} << 24;
     return std::size_t(mix(words(words(key.response, key.source), key.destination), qps));
 }
 
@@ -107,20 +108,28 @@ CaptureFlow* FlowTable::flow_of(const FlowKey& key) {
     return &flow;
 }
 
-void FlowTable::on_packet(const Packet& packet, std::int64_t when_ns, std::uint64_t frame) {
-    if (packet.verdict != Verdict::kRoce && packet.verdict != Verdict::kRoceV1) return;
+bool FlowTable::on_packet(const Packet& packet, std::int64_t when_ns, std::uint64_t frame,
+                          std::uint32_t point) {
+    if (packet.verdict != Verdict::kRoce && packet.verdict != Verdict::kRoceV1) return true;
     const Roce& roce = packet.roce;
-    if (Opcode(roce.opcode) == Opcode::kCnp) return on_cnp(packet, when_ns, frame);
+    if (Opcode(roce.opcode) == Opcode::kCnp) return on_cnp(packet, when_ns, frame, point);
     const OpcodeInfo& opcode = info(roce.opcode);
-    CaptureFlow* const flow = flow_of(
+    CaptureFlow* flow = flow_of(
         {packet.source_ip, packet.destination_ip, roce.dest_qp, roce.source_qp, opcode.response});
-    if (!flow) return;
-    const FlowWatch::Frame seen{flow->index, when_ns, flow->last_ns, frame, flow->frames == 0};
+    if (!flow) return true;
+    if (flow->frames == 0) flow->first_point = point;
+    if (point != flow->first_point) {
+        flow = at_point(*flow, packet, point);
+        if (!flow) return false;
+    }
+    const FlowWatch::Frame seen{flow->index,       when_ns, flow->last_ns, frame,
+                                flow->frames == 0, point,   twin_of(*flow)};
+    const bool first_time = flow->upstream == kNoFlow;
     count(*flow, packet, when_ns);
     if (packet.icrc == IcrcVerdict::kBad && flow->icrc[std::size_t(IcrcVerdict::kGood)] > 0) {
         ++flow->corrupt;  // its receiver drops it, and what it says cannot be trusted
         watch_.on_corrupt(flow->watch, packet, seen);
-        return;
+        return first_time;
     }
     learn_mtu(*flow, packet);
     if (opcode.response) {
@@ -128,6 +137,45 @@ void FlowTable::on_packet(const Packet& packet, std::int64_t when_ns, std::uint6
     } else {
         on_request(*flow, packet, seen);
     }
+    return first_time;
+}
+
+/// The flow as another point than its first one sees it. Null: over the limit.
+CaptureFlow* FlowTable::at_point(CaptureFlow& first, const Packet& packet, std::uint32_t point) {
+    for (const auto& [known, index] : first.points) {
+        if (known == point) return &flows_[index];
+    }
+    if (first.points.size() >= kMaxPoints) return &first;
+    const Psn psn = packet.roce.psn;
+    const bool numbered = first.psn.started();
+    const bool again = numbered ? first.psn.seen(psn) : hosts_[first.hosts].two_points;
+    std::uint32_t index = first.index;
+    if (again) {
+        const auto shares = std::find_if(first.points.begin(), first.points.end(), [&](auto& p) {
+            return p.second != first.index && numbered && !flows_[p.second].psn.seen(psn);
+        });
+        FlowKey key = first.key;
+        key.point = point + 1;
+        CaptureFlow* const other =
+            shares != first.points.end() ? &flows_[shares->second] : flow_of(key);
+        if (!other) return nullptr;
+        if (other->upstream == kNoFlow) {
+            other->first_point = point;
+            other->upstream = first.downstream == kNoFlow ? first.index : first.downstream;
+            flows_[other->upstream].downstream = other->index;
+            first.downstream = other->index;
+        }
+        index = other->index;
+        hosts_[first.hosts].two_points = hosts_[first.hosts ^ 1].two_points = true;
+    }
+    first.points.emplace_back(point, index);
+    return &flows_[index];
+}
+
+/// Where the same frames are seen before, or after.
+FlowWatchState* FlowTable::twin_of(const CaptureFlow& flow) {
+    const std::uint32_t other = flow.upstream != kNoFlow ? flow.upstream : flow.downstream;
+    return other == kNoFlow ? nullptr : &flows_[other].watch;
 }
 
 void FlowTable::count(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns) {
@@ -242,7 +290,10 @@ void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, const FlowW
     CaptureFlow* const requests = partner_of(flow, roce.psn);
     if (!data && (kind == AckKind::kNak || kind == AckKind::kRnrNak)) {
         FlowWatch::Frame nak = seen;
-        if (requests) nak.flow = flow.partner;
+        if (requests) {
+            nak.flow = flow.partner;
+            nak.twin = twin_of(*requests);
+        }
         watch_.on_nak(requests ? &requests->watch : nullptr, packet, nak);
     }
     if (!requests) return;
@@ -268,8 +319,9 @@ void FlowTable::on_response(CaptureFlow& flow, const Packet& packet, const FlowW
 CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
     if (flow.partner != kNoFlow) return &flows_[flow.partner];
     if (flow.pairing_failures >= kPairingTries) return nullptr;
-    if (const CmSessions::Side* side =
-            sessions_.asker(flow.key.source, flow.key.destination, flow.key.dest_qp)) {
+    const CmSessions::Side* const side =
+        sessions_.asker(flow.key.source, flow.key.destination, flow.key.dest_qp);
+    if (side && !hosts_[flow.hosts].two_points) {
         const std::uint32_t asker = slot_of({side->source, side->destination, side->dest_qp}).flow;
         if (asker != kNoFlow && flows_[asker].partner == kNoFlow) {
             return &pair(flow, asker);
@@ -282,6 +334,7 @@ CaptureFlow* FlowTable::partner_of(CaptureFlow& flow, Psn psn) {
     for (const std::uint32_t candidate : candidates) {
         const CaptureFlow& requests = flows_[candidate];
         if (requests.partner != kNoFlow || !requests.psn.answers(psn)) continue;
+        if (!together(requests, flow.first_point)) continue;
         several |= found != kNoFlow;
         found = candidate;
     }
@@ -298,19 +351,24 @@ CaptureFlow& FlowTable::pair(CaptureFlow& responses, std::uint32_t requests) {
     return flows_[requests];
 }
 
-void FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t frame) {
-    const FlowKey key{{}, packet.destination_ip, packet.roce.dest_qp};
+bool FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t frame,
+                       std::uint32_t point) {
+    const auto there = hosts_index_.find({packet.source_ip, packet.destination_ip});
+    const bool two_points = there != hosts_index_.end() && hosts_[there->second].two_points;
+    FlowKey key{{}, packet.destination_ip, packet.roce.dest_qp};
+    if (two_points) key.point = point + 1;
     auto at = targets_index_.find(key);
     if (at == targets_index_.end()) {
         if (targets_.size() >= limit_) {
             ++untracked_frames_;
             if (untracked_.size() < kMaxUntracked) untracked_.insert(FlowKeyHash{}(key));
-            return;
+            return true;
         }
         at = targets_index_.emplace(key, std::uint32_t(targets_.size())).first;
         CnpTarget& target = targets_.emplace_back();
         target.address = packet.destination_ip;
         target.qp = packet.roce.dest_qp;
+        target.point = key.point;
         target.first_ns = target.last_ns = when_ns;
     }
     CnpTarget& target = targets_[at->second];
@@ -323,30 +381,39 @@ void FlowTable::on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t
     target.dscp.add(packet.dscp);
     if (target.flow == kNoFlow && target.tries < kPairingTries) {
         ++target.tries;
-        target.flow = slowed_by(target, packet.source_ip);
+        target.flow = slowed_by(target, packet.source_ip, point);
     }
     const bool known = target.flow != kNoFlow;
     CaptureFlow* const slowed = known ? &flows_[target.flow] : nullptr;
     watch_.on_cnp(slowed ? &slowed->watch : nullptr, packet,
-                  {target.flow, when_ns, slowed ? slowed->last_ns : when_ns, frame, false});
+                  {target.flow, when_ns, slowed ? slowed->last_ns : when_ns, frame, false, point,
+                   slowed ? twin_of(*slowed) : nullptr});
+    // They go the other way: where the data arrives they are seen first.
+    return !two_points || !slowed || slowed->upstream != kNoFlow;
 }
 
 /// A CNP names the sender's queue pair, its data the receiver's: the flow is the one whose answers go to
 /// that queue pair, that RDMA-CM says is its own, or the only one between the two hosts.
-std::uint32_t FlowTable::slowed_by(const CnpTarget& target, const IpAddress& source) {
+std::uint32_t FlowTable::slowed_by(const CnpTarget& target, const IpAddress& source,
+                                   std::uint32_t point) {
     const auto to_qp = by_destination_.find({{}, target.address, target.qp});
     if (to_qp != by_destination_.end()) {
         for (const std::uint32_t index : to_qp->second) {
-            if (flows_[index].key.response && flows_[index].partner != kNoFlow) {
-                return flows_[index].partner;
+            const CaptureFlow& answers = flows_[index];
+            if (answers.key.response && answers.partner != kNoFlow && together(answers, point)) {
+                return answers.partner;
             }
         }
         for (const std::uint32_t index : to_qp->second) {  // who answers its READs
             const std::uint32_t partner = flows_[index].partner;
-            if (partner != kNoFlow && flows_[partner].psn.started()) return partner;
+            if (partner != kNoFlow && flows_[partner].psn.started() &&
+                together(flows_[partner], point)) {
+                return partner;
+            }
         }
     }
-    if (const CmSessions::Side* side = sessions_.asker(source, target.address, target.qp)) {
+    const CmSessions::Side* const side = sessions_.asker(source, target.address, target.qp);
+    if (side && target.point == 0) {
         const std::uint32_t at = slot_of({side->source, side->destination, side->dest_qp}).flow;
         if (at != kNoFlow) return at;
     }
@@ -354,7 +421,7 @@ std::uint32_t FlowTable::slowed_by(const CnpTarget& target, const IpAddress& sou
     if (there == hosts_index_.end()) return kNoFlow;
     std::uint32_t found = kNoFlow;
     for (const std::uint32_t index : hosts_[there->second].requests) {
-        if (flows_[index].key.dest_qp <= 1) continue;
+        if (flows_[index].key.dest_qp <= 1 || !together(flows_[index], point)) continue;
         if (found != kNoFlow) return kNoFlow;
         found = index;
     }

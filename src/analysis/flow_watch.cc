@@ -24,7 +24,8 @@ void FlowWatch::on_data(FlowWatchState& state, const Packet& packet, const Frame
     const bool ce = packet.ecn == kCe;
     if (ce || state.run_count > 0) on_mark(state, packet, frame);
     if (!ce && state.run_count == 0) ++state.run.frames;
-    if (around_.pauses && around_.pauses->latest(priority_of(packet)).number != state.xoffs_seen) {
+    if (around_.pauses &&
+        around_.pauses->latest(frame.point, priority_of(packet)).number != state.xoffs_seen) {
         on_silence(state, packet, frame);
     }
     on_rate(state, packet, frame);
@@ -75,6 +76,7 @@ void FlowWatch::on_cnp(FlowWatchState* state, const Packet& packet, const Frame&
         state->delay_ns_sum += delay;
         ++state->answered;
     }
+    if (cause == kNoCause && frame.twin) cause = frame.twin->cnp_event;  // seen there before
     const std::uint32_t event = add({.ns = frame.ns,
                                      .frame = frame.number,
                                      .value = packet.roce.dest_qp,
@@ -132,7 +134,7 @@ void FlowWatch::on_rate(FlowWatchState& state, const Packet& packet, const Frame
 }
 
 void FlowWatch::on_silence(FlowWatchState& state, const Packet& packet, const Frame& frame) {
-    const PauseLedger::Latest& pause = around_.pauses->latest(priority_of(packet));
+    const PauseLedger::Latest& pause = around_.pauses->latest(frame.point, priority_of(packet));
     const std::int64_t gap = frame.ns - frame.before_ns;
     const bool held = frame.ns > pause.ns && frame.before_ns <= pause.ns + kObeyNs;
     if (!frame.first && held && gap >= kSilenceNs && frame.ns - pause.ns >= kSilenceNs) {
@@ -187,6 +189,7 @@ void FlowWatch::on_outcome(FlowWatchState& state, const Packet& packet, const Fr
         event.value = psn;
         event.more = 0;
         event.cause = state.nak != kNoCause ? state.nak : state.gap;
+        if (frame.twin && frame.twin->rewind != kNoCause) event.cause = frame.twin->rewind;
         state.rewind = add(event);
         state.nak = kNoCause;
     }
@@ -198,8 +201,9 @@ void FlowWatch::on_outcome(FlowWatchState& state, const Packet& packet, const Fr
             event.cause = state.rewind;
             add(event);
         }
-        state.gap = state.rewind = kNoCause;
+        state.gap = kNoCause;
     }
+    if (outcome.fresh && !outcome.filled && outcome.gap_psns == 0) state.rewind = kNoCause;
 }
 
 void FlowWatch::on_corrupt(FlowWatchState& state, const Packet& packet, const Frame& frame) {
@@ -214,12 +218,14 @@ void FlowWatch::on_corrupt(FlowWatchState& state, const Packet& packet, const Fr
 void FlowWatch::on_nak(FlowWatchState* state, const Packet& packet, const Frame& frame) {
     const bool rnr = ack_kind(packet.roce.syndrome) == AckKind::kRnrNak;
     const auto wait_ns = std::uint64_t(whole_ns(rnr_delay(ack_code(packet.roce.syndrome))));
+    std::uint32_t cause = state && !rnr ? state->gap : kNoCause;
+    if (cause == kNoCause && frame.twin) cause = frame.twin->nak;  // seen there before
     const std::uint32_t event = add({.ns = frame.ns,
                                      .frame = frame.number,
                                      .value = packet.roce.psn.value(),
                                      .more = rnr ? wait_ns : packet.roce.syndrome,
                                      .flow = frame.flow,
-                                     .cause = state && !rnr ? state->gap : kNoCause,
+                                     .cause = cause,
                                      .kind = rnr ? TimelineKind::kRnrNak : TimelineKind::kNak});
     if (state) state->nak = event;
 }

@@ -62,6 +62,7 @@ Value sum(const Result& result) {
 }
 
 constexpr const char* kUntagged = "no tagged frame arrived";
+constexpr const char* kNoSkew = "no burst in step of two sources or more";
 constexpr const char* kNoPsn = "frames have no PSN that advances: CNP, TCP, UDP";
 constexpr const char* kTwoFrames = "fewer than two frames, or all at one instant";
 constexpr const char* kNoCounter = "the port's driver does not count it";
@@ -210,7 +211,27 @@ constexpr Row<FlowResult> kFlows[] = {
     {"rx_frames_per_sec", "frames/s", "frames received a second between first and last", kTwoFrames,
      rate<&FlowResult::rx, &Rates::frames_per_sec>},
     {"rate_error", "1", "(tx_rate_l1 - wanted_rate_l1) / wanted_rate_l1",
-     "a burst pattern, or fewer than two frames", [](const FlowResult& f) { return f.rate_error; }},
+     "a pattern other than constant, or fewer than two frames",
+     [](const FlowResult& f) { return f.rate_error; }},
+    {"burst_skew_planned.p50", "ns",
+     "from the first to the last planned start of a burst in step; half of the bursts do not "
+     "exceed it",
+     kNoSkew, of_distribution<&FlowResult::burst_skew_planned_ns, &Distribution::p50, FlowResult>},
+    {"burst_skew_planned.max", "ns",
+     "from the first to the last planned start of a burst in step; the greatest", kNoSkew,
+     of_distribution<&FlowResult::burst_skew_planned_ns, &Distribution::max, FlowResult>},
+    {"burst_skew_departure.p50", "ns",
+     "the same, of the first packets as they were taken; half of the bursts do not exceed it",
+     kNoSkew,
+     of_distribution<&FlowResult::burst_skew_departure_ns, &Distribution::p50, FlowResult>},
+    {"burst_skew_departure.max", "ns",
+     "the same, of the first packets as they were taken; the greatest", kNoSkew,
+     of_distribution<&FlowResult::burst_skew_departure_ns, &Distribution::max, FlowResult>},
+    {"burst_skew_arrival.p50", "ns",
+     "the same, of the first packets as they arrived; half of the bursts do not exceed it", kNoSkew,
+     of_distribution<&FlowResult::burst_skew_arrival_ns, &Distribution::p50, FlowResult>},
+    {"burst_skew_arrival.max", "ns", "the same, of the first packets as they arrived; the greatest",
+     kNoSkew, of_distribution<&FlowResult::burst_skew_arrival_ns, &Distribution::max, FlowResult>},
     {"message_completion_time.p50", "ns",
      "from a message's first departure to its last packet's arrival: half do not exceed it",
      kNoMessage, message_time<&Distribution::p50>},
@@ -364,6 +385,18 @@ constexpr Row<FabricTotals> kFabric[] = {
      counted<&FabricTotals::headroom_full_drops>},
     {"drops.not_ect", "frames", "Not-ECT frames dropped instead of marked", "",
      counted<&FabricTotals::not_ect_drops>},
+    {"drops.watchdog", "frames", "frames of stormed queues, dropped by a watchdog", "",
+     counted<&FabricTotals::watchdog_drops>},
+    {"drops.link_down", "frames", "frames lost on or before a link that was down", "",
+     counted<&FabricTotals::link_down_drops>},
+    {"drops.switch_restart", "frames", "frames lost by a switch that restarted", "",
+     counted<&FabricTotals::switch_restart_drops>},
+    {"drops.no_route", "frames", "frames that a switch had no route for", "",
+     counted<&FabricTotals::no_route_drops>},
+    {"drops.fcs_error", "frames", "frames with a bit error", "", counted<&FabricTotals::fcs_drops>},
+    {"drops.receiver_full", "frames", "frames that a slow receiver had no room for", "",
+     counted<&FabricTotals::receiver_full_drops>},
+    {"storms", "times", "times that a watchdog acted", "", counted<&FabricTotals::storms>},
     {"ce_marked", "frames", "frames that switches marked CE", "",
      counted<&FabricTotals::ce_marked>},
     {"pfc_xoff_tx", "frames", "pauses that switches sent, one a priority", "",

@@ -13,14 +13,16 @@ PauseCounts& counts_of(PauseLedger::Source& source, std::size_t index) {
 
 }  // namespace
 
-PauseLedger::Entry* PauseLedger::entry_of(const MacAddress& mac, bool known) {
+PauseLedger::Entry* PauseLedger::entry_of(const MacAddress& mac, bool known, std::uint32_t point) {
     for (Entry& entry : entries_) {
-        if (entry.source.mac == mac && entry.source.mac_known == known) return &entry;
+        const Source& source = entry.source;
+        if (source.mac == mac && source.mac_known == known && source.point == point) return &entry;
     }
     if (entries_.size() >= kMaxSources) return nullptr;
     Entry& entry = entries_.emplace_back();
     entry.source.mac = mac;
     entry.source.mac_known = known;
+    entry.source.point = point;
     return &entry;
 }
 
@@ -92,9 +94,10 @@ void PauseLedger::xoff(Entry& entry, std::size_t index, std::uint16_t quanta, st
                                 .priority = std::uint8_t(index),
                                 .mac = entry.source.mac});
         }
+        std::array<Latest, 8>& latest = latest_at(entry.source.point);
         for (std::uint8_t p = 0; p < 8; ++p) {
             if (index != 8 && index != p) continue;
-            latest_[p] = {latest_[p].number + 1, when_ns, clock.event};
+            latest[p] = {latest[p].number + 1, when_ns, clock.event};
         }
     }
     clock.asked = true;
@@ -171,7 +174,7 @@ void PauseLedger::on_data(const Packet& packet, std::int64_t when_ns) {
 }
 
 void PauseLedger::on_packet(const Packet& packet, std::int64_t when_ns, bool mac_known,
-                            std::uint64_t frame) {
+                            std::uint64_t frame, std::uint32_t point) {
     const bool pfc = packet.verdict == Verdict::kPfc;
     if (!pfc && packet.verdict != Verdict::kGlobalPause) {
         if (running_ > 0 && packet.ip_version != 0) on_data(packet, when_ns);
@@ -182,7 +185,7 @@ void PauseLedger::on_packet(const Packet& packet, std::int64_t when_ns, bool mac
     ++(pfc ? pfc_frames_ : global_frames_);
     const auto classes = std::uint8_t(packet.pause.class_enable_vector);
     if (pfc && classes == 0) ++no_class_;
-    Entry* const entry = entry_of(packet.source_mac, mac_known);
+    Entry* const entry = entry_of(packet.source_mac, mac_known, point);
     if (!entry) {
         ++not_tracked_;
         return;
@@ -197,6 +200,13 @@ void PauseLedger::on_packet(const Packet& packet, std::int64_t when_ns, bool mac
     for (std::size_t i = 0; i < 8; ++i) {
         if (classes >> i & 1) apply(*entry, i, packet.pause.quanta[i], when_ns, frame);
     }
+}
+
+std::array<PauseLedger::Latest, 8>& PauseLedger::latest_at(std::uint32_t point) {
+    for (auto& [at, latest] : latest_) {
+        if (at == point) return latest;
+    }
+    return latest_.emplace_back(point, std::array<Latest, 8>{}).second;
 }
 
 void PauseLedger::finish() {

@@ -177,6 +177,14 @@ void PsnSpace::on_answer(Psn psn) {
     next_ = end;
 }
 
+bool PsnSpace::seen(Psn psn) const {
+    if (!started_) return false;
+    const std::int64_t at = unwrapped(psn);
+    return at >= start_ && at < next_ &&
+           std::none_of(gaps_.begin(), gaps_.end(),
+                        [at](const Gap& gap) { return gap.first <= at && at < gap.end; });
+}
+
 bool PsnSpace::answers(Psn psn) const {
     if (!started_) return false;
     const std::int64_t at = unwrapped(psn);

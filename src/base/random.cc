@@ -46,5 +46,6 @@ std::uint64_t negative_log_q32(std::uint64_t u) noexcept {
 }
 
 std::uint64_t Random::exponential_q32() noexcept { return negative_log_q32((bits() >> 32) + 1); }
+std::uint64_t SplitMix::exponential_q32() noexcept { return negative_log_q32((bits() >> 32) + 1); }
 
 }  // namespace rocegen

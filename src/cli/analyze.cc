@@ -7,6 +7,7 @@
 #include "rocegen/capture/copy.h"
 #include "rocegen/capture/merged_reader.h"
 #include "rocegen/capture/unwrap.h"
+#include "rocegen/report/capture_html.h"
 #include "rocegen/report/capture_report.h"
 #include "rocegen/wire/parse.h"
 
@@ -50,7 +51,7 @@ CaptureFileReport describe(const CaptureReader& reader) {
 }
 
 void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::uint64_t skip_first,
-              CaptureReport& report) {
+              CaptureReport& report, CaptureSeries* series) {
     Unwrapper unwrapper;
     std::uint64_t frame = 0;  // as Wireshark counts
     CaptureTotals& totals = report.totals;
@@ -83,10 +84,13 @@ void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::u
         totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
         totals.on_packet(packet);
         if (unwrapped.layer_count > 0) count_tunnels(report.tunnels, unwrapped);
-        report.bursts.on_frame(when_ns, packet.frame_bytes, packet.source_ip, packet.destination_ip,
-                               frame);
-        report.pause.on_packet(packet, when_ns, unwrapped.macs_known, frame);
-        report.flows.on_packet(packet, when_ns, frame);
+        const std::uint32_t point = point_of(record.file, record.interface);
+        report.pause.on_packet(packet, when_ns, unwrapped.macs_known, frame, point);
+        if (report.flows.on_packet(packet, when_ns, frame, point)) {
+            report.bursts.on_frame(when_ns, packet.frame_bytes, packet.source_ip,
+                                   packet.destination_ip, frame);
+        }
+        if (series) series->on_packet(packet, when_ns);
     }
 }
 
@@ -183,11 +187,21 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
     if (!arguments.extract.empty()) {
         extract.emplace(arguments.extract, reader, "extracted by rocegen analyze");
     }
-    read_all(reader, choice, extract ? &*extract : nullptr, arguments.skip_first, report);
+    Meta meta = collect_meta();
+    meta.command_line = arguments.command_line;
+    std::optional<CaptureSeries> series;
+    if (!arguments.out.empty()) series.emplace();
+    read_all(reader, choice, extract ? &*extract : nullptr, arguments.skip_first, report,
+             series ? &*series : nullptr);
     if (extract) extract->close();
     report.finish();
     for (const CaptureReader& file : reader.files()) report.files.push_back(describe(file));
     for (const std::string& warning : report.warnings()) fmt::print(stderr, "{}\n", warning);
+    if (series) {
+        meta.wall_end_utc = utc_now();
+        write_capture_report(arguments.out, report, *series, meta);
+        fmt::print(stderr, "report: {}/report.html\n", arguments.out);
+    }
     if (arguments.json) {
         write_json(report, stdout);
     } else {

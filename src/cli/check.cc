@@ -2,12 +2,15 @@
 
 #include "cli/cli.h"
 #include "rocegen/profile/describe.h"
+#include "rocegen/profile/lint.h"
 
 namespace rocegen::cli {
 
 ExitStatus check(const LoadArguments& arguments) {
     const Loaded loaded = load(arguments);
-    fmt::print(stderr, "{}", loaded.warnings);
+    Diagnostics rules;
+    lint(loaded.profile, loaded.testbed, loaded.plan, rules);
+    fmt::print(stderr, "{}{}", loaded.warnings, rules.text());
     fmt::print("{}", describe_plan(loaded.profile, loaded.testbed, loaded.plan));
     return ExitStatus::kHolds;
 }

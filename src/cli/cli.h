@@ -30,11 +30,14 @@ struct Loaded {
 };
 struct LoadArguments {
     std::string profile;                  ///< A path, or the name of an installed profile.
-    std::string testbed;                  ///< Likewise; empty: the embedded loopback.
+    std::string testbed;                  ///< Likewise; empty: the embedded emulated one.
     std::optional<std::string> duration;  ///< Replaces the profile's phases.measure.
 };
 /// Throws Failure(kBadInput) whose text is every error found.
 Loaded load(const LoadArguments& arguments);
+
+/// A testbed alone: a path, or the name of an installed one. Throws as load() does.
+Testbed load_testbed_named(const std::string& name);
 
 /// Adds the options that name what load() reads.
 void add_load_options(CLI::App& command, LoadArguments& arguments);
@@ -68,6 +71,8 @@ struct AnalyzeArguments {
     std::string lossless, lossless_dscp;  ///< Priorities and DSCPs, "3,4"; empty: not said.
     std::uint64_t skip_first = 0;         ///< Records.
     bool timeline = false;                ///< As text too; JSON has it always.
+    std::string out;                      ///< A folder for the report; empty: none.
+    std::vector<std::string> command_line;
 };
 /// What this machine has to send with.
 ExitStatus ports(bool json);

@@ -39,9 +39,17 @@ void add_load_options(CLI::App& command, LoadArguments& arguments) {
     command.add_option("profile", arguments.profile, "Profile: what traffic (YAML file or name)")
         ->required();
     command.add_option("--testbed", arguments.testbed,
-                       "Testbed: where it runs (YAML file or name); default: loopback");
+                       "Testbed: where it runs (YAML file or name); default: emulated, one "
+                       "switch in virtual time");
     command.add_option("--duration", arguments.duration,
                        "Replaces the profile's phases.measure, like 10s");
+}
+
+Testbed load_testbed_named(const std::string& name) {
+    Diagnostics diagnostics;
+    std::optional<Testbed> testbed = load_testbed(find(name, "profiles/testbeds"), diagnostics);
+    if (diagnostics.failed() || !testbed) throw Failure(ExitStatus::kBadInput, diagnostics.text());
+    return std::move(*testbed);
 }
 
 Loaded load(const LoadArguments& arguments) {
@@ -52,7 +60,7 @@ Loaded load(const LoadArguments& arguments) {
     std::optional<Testbed> testbed;
     if (arguments.testbed.empty()) {
         loaded.testbed_text = default_testbed_yaml();
-        testbed = load_testbed_text(loaded.testbed_text, "loopback.yaml", diagnostics);
+        testbed = load_testbed_text(loaded.testbed_text, "emulated.yaml", diagnostics);
     } else {
         const auto testbed_path = find(arguments.testbed, "profiles/testbeds");
         testbed = load_testbed(testbed_path, diagnostics);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
+#include "cli/replay.h"
 
 int main(int argc, char** argv) {
     using rocegen::ExitStatus;
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
         ->required();
 
     rocegen::cli::AnalyzeArguments analyze_arguments;
+    analyze_arguments.command_line.assign(argv, argv + argc);
     CLI::App& analyze = *app.add_subcommand("analyze", "Say what is in captures of RoCE traffic");
     analyze
         .add_option("files", analyze_arguments.files,
@@ -50,6 +52,8 @@ int main(int argc, char** argv) {
         ->required();
     analyze.add_flag("--json", analyze_arguments.json, "Print all of it as JSON on stdout");
     rocegen::cli::add_choice_options(analyze, analyze_arguments.choice);
+    analyze.add_option("--out", analyze_arguments.out,
+                       "Write report.html, report.txt, report.json and series.csv to this folder");
     analyze.add_option("--extract", analyze_arguments.extract,
                        "Write the frames that were chosen to this file (pcapng)");
     analyze.add_option("--link-rate", analyze_arguments.link_rate,
@@ -77,6 +81,36 @@ int main(int argc, char** argv) {
         "no\n"
         "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
         "frames.");
+
+    rocegen::cli::ReplayArguments replay_arguments;
+    CLI::App& replay = *app.add_subcommand("replay", "Send a capture, with its own gaps");
+    replay.add_option("file", replay_arguments.file, "Capture of Ethernet frames")->required();
+    replay
+        .add_option("--testbed", replay_arguments.testbed,
+                    "Testbed of kind dpdk: the ports (YAML file or name)")
+        ->required();
+    replay.add_option("--speed", replay_arguments.speed, "Its gaps so many times shorter: 2, 0.5")
+        ->capture_default_str();
+    replay.add_option("--rate", replay_arguments.rate,
+                      "At this L1 rate, of all frames together, instead of its own gaps");
+    replay.add_flag("--back-to-back", replay_arguments.at_once, "As fast as the ports take them");
+    replay.add_option("--loops", replay_arguments.loops, "So many times, a mean gap between two")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+    replay.add_option(
+        "--map", replay_arguments.maps,
+        "Rewrite: mac, ip, vlan, dscp or qp:OLD=NEW, or a YAML file of such maps; again "
+        "for more. Checksums and ICRC follow");
+    replay.add_option("--port", replay_arguments.ports,
+                      "INTERFACE=PORT: where the frames of a capture's interface go; else its "
+                      "interfaces go to the testbed's ports in order");
+    replay.add_flag("--refuse-cut", replay_arguments.refuse_cut,
+                    "Refuse a capture that holds cut frames, which else are filled up with zeros");
+    replay.add_flag("--force", replay_arguments.force,
+                    "Send on interfaces with an address or the default route, too");
+    replay.add_flag("--json", replay_arguments.json, "Print the report as JSON on stdout");
+    replay.footer(
+        "Exit status: 0 all was sent; 1 not all was; 2 wrong arguments or files; 3 the machine "
+        "cannot; 130 interrupted.");
 
     bool ports_json = false;
     CLI::App& ports = *app.add_subcommand(
@@ -107,6 +141,7 @@ int main(int argc, char** argv) {
         return status == 0 ? 0 : int(ExitStatus::kBadInput);
     }
     try {
+        if (replay) return int(rocegen::cli::replay(replay_arguments));
         if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
         if (ports) return int(rocegen::cli::ports(ports_json));

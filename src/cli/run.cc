@@ -21,6 +21,21 @@ namespace {
 
 std::atomic<bool> stop_requested{false};  // a signal handler can reach nothing else
 
+/// The named sets of DCQCN differ by orders of magnitude: no result without its name.
+void note_congestion_control(const Loaded& loaded, Result& result) {
+    for (std::size_t f = 0; f < loaded.behaviours.size(); ++f) {
+        const FlowBehaviour& flow = loaded.behaviours[f];
+        if (!flow.dcqcn) continue;
+        const DcqcnSet& set = *find_dcqcn_set(flow.dcqcn_set);
+        result.notes.push_back(fmt::format(
+            "flow {}: DCQCN with set {}{} ({} variant; {}), a CNP per {} and {} at the most",
+            loaded.plan.flows[f].name, set.name,
+            set.parameters == *flow.dcqcn ? "" : " and changes of the profile",
+            to_text(flow.dcqcn->variant), set.origin, to_text(flow.cnp_scope),
+            to_text(flow.dcqcn->cnp_interval)));
+    }
+}
+
 /// What the switches saw goes to `seen`.
 Result run_emulated(const Loaded& loaded, const std::string& capture_file,
                     std::optional<FabricResult>& seen) {
@@ -28,13 +43,17 @@ Result run_emulated(const Loaded& loaded, const std::string& capture_file,
     action.sa_handler = [](int) { stop_requested.store(true, std::memory_order_relaxed); };
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
-    FabricConfig config = loaded.testbed.fabric;
+    Diagnostics known;  // build_plan() has said what there is to say
+    FabricConfig config = loaded.testbed.has_switches()
+                              ? resolve_fabric(loaded.testbed, loaded.plan, known)
+                              : loaded.testbed.fabric;
     config.seed = loaded.plan.seed;
     Fabric fabric{loaded.plan, config, loaded.behaviours};
     std::optional<RunCapture> capture;
     if (!capture_file.empty()) capture.emplace(capture_file, loaded, fabric);
     Result result = fabric.run(stop_requested);
     if (capture) capture->close();
+    note_congestion_control(loaded, result);
     if (loaded.testbed.has_switches()) {
         seen = fabric.fabric_result();
         result.fabric = totals(*seen);

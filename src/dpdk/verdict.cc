@@ -38,6 +38,11 @@ void judge_generator(const Plan& plan, std::span<const std::uint32_t> backlog, R
         generator.why_not.push_back(fmt::format("Flow {} was sent at a rate {:+.1f} % off.",
                                                 from.name, *flow.rate_error * 100));
     }
+    for (const StormResult& storm : result.storms) {
+        if (!storm.holds || (storm.lapses == 0 && storm.xoff_frames > 0)) continue;
+        generator.why_not.push_back(fmt::format("Pause storm {} lapsed {} times, for {} together.",
+                                                storm.name, storm.lapses, to_text(storm.lapsed)));
+    }
     generator.on_plan = generator.why_not.empty();
 }
 

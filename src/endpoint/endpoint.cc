@@ -210,14 +210,16 @@ void Endpoint::on_response(std::uint32_t at, const Roce& roce, Picoseconds now) 
     note(at, verdict);
 }
 
-void Endpoint::on_sent(std::uint32_t stream, [[maybe_unused]] Psn psn, std::uint32_t frame_bytes,
-                       Picoseconds now, std::uint32_t packets, bool responses) noexcept {
+void Endpoint::on_sent(std::uint32_t stream, Psn psn, std::uint32_t frame_bytes, Picoseconds now,
+                       std::uint32_t packets, bool responses) noexcept {
     const std::uint32_t at = sender_by_stream_.find(stream);
     if (at == KeyIndex::kNone) return;
     Sender& sender = senders_[at];
     if (sender.requester) {
-        assert(sender.requester->cursor() == psn);
-        sender.requester->on_sent(packets, responses, now);
+        // A READ is sent again whole, though some of its responses came: those PSNs are past.
+        const std::int32_t past = distance(psn, sender.requester->cursor());
+        assert(past >= 0 && std::uint32_t(past) < packets);
+        sender.requester->on_sent(packets - std::uint32_t(past), responses, now);
     }
     if (sender.reaction) sender.reaction->on_bytes_sent(frame_bytes, now);
     note(at, Requester::Verdict::kIgnored);

@@ -133,7 +133,8 @@ bool tagged(const Plan& plan, std::uint32_t group) {
 }
 
 StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& stream,
-                           const StreamRx& rx, const EndpointCounts* endpoint) {
+                           const StreamRx& rx, const EndpointCounts* endpoint,
+                           const std::array<std::uint64_t, kShapeCount>* shapes_sent) {
     const StreamPlan& from = plan.streams[index];
     const FlowPlan& flow = plan.flows[from.flow];
     StreamResult r;
@@ -144,7 +145,7 @@ StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& 
     r.last_psn = stream.psn.plus(-flow.number_step);
     // What was sent again has a tag of its own, but its PSN and its message were counted.
     const std::uint64_t once = stream.frames - (endpoint ? endpoint->retransmitted : 0);
-    r.shapes_tx = count_shapes(flow, once);
+    r.shapes_tx = shapes_sent ? *shapes_sent : count_shapes(flow, once);
     r.responses = rx.responses;
     if (endpoint) r.endpoint = *endpoint;
     r.message_tx = r.shapes_tx[std::size_t(Shape::kOnly)] + r.shapes_tx[std::size_t(Shape::kLast)];
@@ -210,6 +211,46 @@ Rates received_rates(const FlowResult& flow) {
     const double gap_bits = double((flow.data_frames_rx - 1) * kPreambleAndGapBytes) * 8;
     return {(l2_bits + gap_bits) / seconds, l2_bits / seconds,
             double(flow.data_frames_rx - 1) / seconds};
+}
+
+/// From the first to the last start in each burst in which two sources or more began.
+Distribution skew_of(std::span<const BurstArrivals::Burst> bursts) {
+    Histogram skews;
+    for (const BurstArrivals::Burst& burst : bursts) {
+        if (burst.sources > 1) skews.record(std::uint64_t(whole_ns(burst.last - burst.first)));
+    }
+    return summarize(skews);
+}
+
+void add_burst_skews(FlowResult& flow, std::span<const TransmitterOf> transmitters,
+                     std::span<const AnalyzerOf> analyzers) {
+    std::vector<BurstArrivals::Burst> planned, departed, arrived;
+    const auto merge = [](auto& into, std::size_t at, const BurstArrivals::Burst& more) {
+        if (into.size() <= at) into.resize(at + 1);
+        into[at].sources += more.sources;
+        into[at].first = std::min(into[at].first, more.first);
+        into[at].last = std::max(into[at].last, more.last);
+    };
+    for (const TransmitterOf& t : transmitters) {
+        for (const auto& [index, bursts] : t.transmitter->flow_bursts()) {
+            if (index != flow.flow) continue;
+            for (std::size_t b = 0; b < bursts.size(); ++b) {
+                const auto& from = bursts[b];
+                if (from.sources == 0) continue;
+                merge(planned, b, {from.sources, from.planned_first, from.planned_last});
+                merge(departed, b, {from.sources, from.departed_first, from.departed_last});
+            }
+        }
+    }
+    for (const AnalyzerOf& a : analyzers) {
+        const auto& bursts = a.analyzer->burst_arrivals().bursts(flow.flow);
+        for (std::size_t b = 0; b < bursts.size(); ++b) {
+            if (bursts[b].sources > 0) merge(arrived, b, bursts[b]);
+        }
+    }
+    flow.burst_skew_planned_ns = skew_of(planned);
+    flow.burst_skew_departure_ns = skew_of(departed);
+    flow.burst_skew_arrival_ns = skew_of(arrived);
 }
 
 void finish_flow(const Plan& plan, FlowResult& flow, std::span<const TransmitterOf> transmitters) {
@@ -370,11 +411,21 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
     result.duration = end;
     result.flows.resize(plan.flows.size());
     static const StreamRx kNothing;
+    std::vector<const std::array<std::uint64_t, kShapeCount>*> shapes(plan.streams.size());
+    for (const TransmitterOf& t : transmitters) {
+        for (const auto& report : t.transmitter->source_reports()) {
+            const std::uint32_t first = plan.sources[report.source].first_stream;
+            for (std::size_t i = 0; i < report.shapes_sent.size(); ++i) {
+                shapes[first + i] = &report.shapes_sent[i];
+            }
+        }
+    }
     std::vector<Histogram> completions(plan.flows.size());
     for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
         const StreamRx* rx = owner_of(analyzers, i, plan.receiving_port(plan.streams[i]));
-        StreamResult& stream = result.streams.emplace_back(stream_result(
-            plan, i, streams[i], rx ? *rx : kNothing, endpoints.empty() ? nullptr : &endpoints[i]));
+        StreamResult& stream = result.streams.emplace_back(
+            stream_result(plan, i, streams[i], rx ? *rx : kNothing,
+                          endpoints.empty() ? nullptr : &endpoints[i], shapes[i]));
         add(result.flows[plan.streams[i].flow], stream);
         if (complete(plan, i, stream)) {
             const std::int64_t took = whole_ns(rx->last_new) - std::int64_t(rx->first_sent_ns);
@@ -393,6 +444,7 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
         Histogram messages;
         for (const AnalyzerOf& a : analyzers) messages.merge(a.analyzer->message_times()[f]);
         flow.message_ns = summarize(messages);
+        flow.message_cdf = shape_of(messages);
         flow.completion_ns = summarize(completions[f]);
         flow.latency_cdf = shape_of(delays);
         for (const AnalyzerOf& a : analyzers) {
@@ -403,6 +455,7 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
         }
         if (delays.count() > 0) flow.avg_latency_ns = delays.mean();
         finish_flow(plan, flow, transmitters);
+        add_burst_skews(flow, transmitters, analyzers);
     }
     add_ports(plan, result, transmitters, analyzers, end);
     for (const AnalyzerOf& a : analyzers) {

@@ -64,7 +64,7 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const Flo
     make_switches();
     for (const FaultConfig& fault : config_.faults) {
         core_.events.push(fault.at, kFault, std::uint32_t(faults_.size()));
-        faults_.push_back({fault, kNever, {}, kNever});
+        faults_.push_back({fault, {}, kNever, {}, kNever});
     }
 }
 
@@ -400,6 +400,7 @@ FabricResult Fabric::fabric_result() const {
         out.rx_backlog_ns = nics_[p].rx_backlog_ns();
     }
     r.faults = faults_;
+    for (FaultResult& fault : r.faults) fault.of = what_of(fault.fault);
     if (last_fault_ != ~0u) {
         for (std::size_t c = 0; c < kDropCauseCount; ++c) {
             r.faults[last_fault_].drops[c] = core_.drops[c] - drops_at_fault_[c];

@@ -131,4 +131,23 @@ void Fabric::note_first_frame(std::uint32_t index, Picoseconds now) {
     }
 }
 
+std::string Fabric::what_of(const FaultConfig& fault) const {
+    switch (fault.kind) {
+        case Kind::kSwitchRestart:
+            return graph_.switches[fault.node].name;
+        case Kind::kRouteWithdrawn:
+            return graph_.switches[fault.node].name + " to " + plan_.ports[fault.port].name;
+        case Kind::kSlowReceiver:
+        case Kind::kPauseStorm:
+            return plan_.ports[fault.port].name;
+        case Kind::kLinkDown:
+        case Kind::kLinkUp:
+        case Kind::kLinkRate:
+        case Kind::kBitErrors:
+            break;
+    }
+    const Graph::Link& link = graph_.links[fault.link];
+    return graph_.port_name(plan_, link.port_a) + " - " + graph_.port_name(plan_, link.port_b);
+}
+
 }  // namespace rocegen

@@ -14,6 +14,7 @@ void add_port(const SwitchPortResult& port, std::uint64_t cell_bytes, FabricTota
         const QueueCounters& queue = port.queues[i];
         out.ce_marked += queue.ce_marks;
         out.paused += queue.paused;
+        out.storms += queue.storms;
         const std::uint64_t bytes = queue.peak_cells.value * cell_bytes;
         const bool earlier =
             bytes == out.queue_peak_bytes && queue.peak_cells.at < out.queue_peak_at;
@@ -34,6 +35,12 @@ FabricTotals totals(const FabricResult& result) {
     out.shared_pool_full_drops = drops_of(DropCause::kSharedPoolFull);
     out.headroom_full_drops = drops_of(DropCause::kHeadroomFull);
     out.not_ect_drops = drops_of(DropCause::kNotEctAboveCurve);
+    out.watchdog_drops = drops_of(DropCause::kWatchdog);
+    out.link_down_drops = drops_of(DropCause::kLinkDown);
+    out.switch_restart_drops = drops_of(DropCause::kSwitchRestart);
+    out.no_route_drops = drops_of(DropCause::kNoRoute);
+    out.fcs_drops = drops_of(DropCause::kFcsError);
+    out.receiver_full_drops = drops_of(DropCause::kReceiverFull);
     out.held = result.flying_frames;
     for (const SwitchResult& node : result.switches) {
         const std::uint64_t cell = node.cell_bytes;

@@ -5,6 +5,13 @@
 
 namespace rocegen {
 
+std::string_view to_text(FaultConfig::Kind kind) {
+    constexpr std::string_view kNames[] = {"link-down",       "link-up",    "switch-restart",
+                                           "route-withdrawn", "link-rate",  "bit-errors",
+                                           "slow-receiver",   "pause-storm"};
+    return kNames[std::size_t(kind)];
+}
+
 std::string_view to_text(DropCause cause) {
     static constexpr std::array<std::string_view, kDropCauseCount> kTexts{
         "egress threshold", "shared pool full", "headroom full",  "not-ect above curve",

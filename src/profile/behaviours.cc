@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "profile/yaml_reader.h"
 
 namespace rocegen {
@@ -59,12 +61,17 @@ private:
                    "a CNP names a queue pair's peer, and datagrams have none");
         }
         const bool read = flow.verb == Verb::kRead;
+        const bool atomic = flow.verb == Verb::kCompareSwap || flow.verb == Verb::kFetchAdd;
         const std::uint64_t span =
             read ? packets_per_message(flow.message_bytes, flow.path_mtu) : 1;
         if (behaviour.reliable && span > behaviour.requester.window) {
             refuse(flow, "reliable",
                    fmt::format("a READ of {} takes {} PSNs, and the window is {}; make it larger",
                                bytes_text(flow.message_bytes), span, behaviour.requester.window));
+        }
+        if (read || atomic) {  // no more of them outstanding than the responder keeps
+            behaviour.requester.window = std::uint32_t(std::min<std::uint64_t>(
+                behaviour.requester.window, span * behaviour.requester.max_reads));
         }
     }
     ReplyMarks marks(const Flow& flow, std::string_view key, const std::string& name,

@@ -61,9 +61,13 @@ private:
     bool mixed_families(const Flow& flow, const Ends& ends);
     void name_datagram_sources();
     void add_sources(const Flow& flow, std::uint32_t index, const FlowPlan& plan, const Ends& ends);
+    void check_sizes(const Flow& flow);
     void add_ports();
     void set_mean_rates();
     void set_rate(const Flow& flow, const Ends& ends, FlowPlan& out, const TemplateGroup& group);
+    std::uint32_t source_hosts(const Ends& ends) const;
+    void set_pattern_rates(const Flow& flow, const Ends& ends, FlowPlan& out,
+                           const TemplateGroup& group) const;
     void refuse(const Flow& flow, std::string_view key, std::string_view what) {
         diagnostics_.error(flow.places.of(key),
                            fmt::format("{}: {}", flow.places.path_of(key), what));
@@ -157,6 +161,7 @@ bool PlanBuilder::wants_tag(const Flow& flow, const FlowPlan& plan) {
         }
         return false;
     }
+    if (!plan.sizes.empty()) return true;  // last packets are made long enough
     const std::uint64_t packets = packets_per_message(plan.message_bytes, plan.path_mtu);
     const std::uint64_t last = plan.message_bytes - (packets - 1) * plan.path_mtu;
     if (last >= kTagBytes) return true;
@@ -172,6 +177,17 @@ bool PlanBuilder::wants_tag(const Flow& flow, const FlowPlan& plan) {
                     roce ? "the flow is tracked by PSN alone, without latency"
                          : "the flow's frames count as sent, not as received"));
     return false;
+}
+
+/// A RETH says the message's length, and a template holds it: drawn sizes need frames without one.
+void PlanBuilder::check_sizes(const Flow& flow) {
+    if (flow.sizes.empty() || flow.protocol == Protocol::kTcp) return;
+    const bool sends =
+        flow.verb == Verb::kSend || flow.verb == Verb::kSendImm || flow.verb == Verb::kSendInv;
+    if (flow.protocol == Protocol::kRoce && sends && flow.transport != Transport::kUd) return;
+    refuse(flow, "message_sizes",
+           "is possible with verb: send, send-imm or send-inv over rc, uc or xrc, and with "
+           "protocol: tcp; other frames name the message's length or hold it whole");
 }
 
 std::array<Vlan, 2> PlanBuilder::vlans_of(const Flow& flow, std::uint32_t port) const {
@@ -264,11 +280,13 @@ void PlanBuilder::check_tags(const Flow& flow, const Ends& ends) {
 void PlanBuilder::set_rate(const Flow& flow, const Ends& ends, FlowPlan& out,
                            const TemplateGroup& group) {
     std::optional<BitRate> link;
+    const bool share = flow.rate.kind == RateSpec::Kind::kShare ||
+                       (flow.ramp_from && flow.ramp_from->kind == RateSpec::Kind::kShare);
     for (std::uint32_t host = ends.from.first; host < ends.from.end(); ++host) {
         const std::uint32_t port = plan_.hosts[host].port;
         if (port >= plan_.ports.size()) continue;  // refused already
         const BitRate rate = plan_.ports[port].link_rate;
-        if (link && *link != rate && flow.rate.kind == RateSpec::Kind::kShare) {
+        if (link && *link != rate && share) {
             refuse(flow, "rate",
                    fmt::format("{}: its sources are on ports of {} and {}; write it in bit/s",
                                to_text(flow.rate), to_text(*link), to_text(rate)));
@@ -276,7 +294,34 @@ void PlanBuilder::set_rate(const Flow& flow, const Ends& ends, FlowPlan& out,
         }
         link = rate;
     }
-    out.bit_rate = resolve_rate(flow.rate, link.value_or(BitRate{1}), cost_of(out, group));
+    const MessageCost cost = cost_of(out, group);
+    out.bit_rate = resolve_rate(flow.rate, link.value_or(BitRate{1}), cost);
+    if (!flow.ramp_from) return;
+    out.pattern.ramp_from = resolve_rate(*flow.ramp_from, link.value_or(BitRate{1}), cost);
+    if (out.pattern.ramp_from > link.value_or(BitRate{~std::uint64_t{0}})) {
+        diagnostics_.error(flow.pattern_places.of("from"),
+                           fmt::format("{}: {} exceeds the port's {}; lower it",
+                                       flow.pattern_places.path_of("from"),
+                                       to_text(*flow.ramp_from), to_text(*link)));
+    }
+}
+
+/// Hosts of `from` that send to another one.
+std::uint32_t PlanBuilder::source_hosts(const Ends& ends) const {
+    std::uint32_t hosts = 0;
+    for (std::uint32_t h = ends.from.first; h < ends.from.end(); ++h) {
+        hosts += ends.to.count > 1 || h != ends.to.first;
+    }
+    return hosts;
+}
+
+/// A burst at a random place in its period ends before the period does.
+void PlanBuilder::set_pattern_rates(const Flow& flow, const Ends& ends, FlowPlan& out,
+                                    const TemplateGroup& group) const {
+    if (!out.pattern.random_start || out.bit_rate.bits_per_sec == 0) return;
+    const std::uint32_t streams = flow.qps * ends.to.count;
+    out.pattern.skew = std::max(
+        out.pattern.period - burst_time(out, burst_cost(out, group, streams)), Picoseconds{0});
 }
 
 void PlanBuilder::add_sources(const Flow& flow, std::uint32_t index, const FlowPlan& plan,
@@ -312,12 +357,11 @@ void PlanBuilder::add_sources(const Flow& flow, std::uint32_t index, const FlowP
             plan_.sources[s].siblings = siblings;
         }
     }
-    // The remainder goes to the first sources.
-    const std::uint64_t sources = plan_.sources.size() - first;
-    for (std::size_t s = first; s < plan_.sources.size(); ++s) {
-        SourcePlan& source = plan_.sources[s];
-        source.limited = flow.packets > 0;
-        source.packets = flow.packets / sources + (s - first < flow.packets % sources);
+    const auto sources = std::uint32_t(plan_.sources.size() - first);
+    for (std::uint32_t s = 0; s < sources; ++s) {
+        plan_.sources[first + s].rank = s;
+        plan_.sources[first + s].of_flow = sources;
+        limit_source(plan, plan_.sources[first + s]);
     }
 }
 
@@ -327,12 +371,21 @@ void PlanBuilder::add_flow(const Flow& flow) {
     out.rate = flow.rate;
     out.pattern = flow.pattern;
     out.packets = flow.packets;
+    out.messages = flow.messages;
+    out.bytes = flow.bytes;
     out.start = flow.start;
+    out.duration = flow.duration;
+    const Picoseconds most = std::max(plan_.measure - flow.start, Picoseconds{0});
+    out.active = std::min(flow.duration, most);
+    out.trace = flow.trace;
+    out.sizes = flow.sizes;
     out.source_per_qp = flow.source_per_qp;
     out.template_group = std::uint32_t(plan_.template_groups.size());
     set_segmentation(flow, out);
     set_class(flow, out);
     tag_ = wants_tag(flow, out);
+    out.shortest_packet = tag_ ? kTagBytes : 1;
+    check_sizes(flow);
     keys_.clear();
     const auto ends = ends_of(flow);
     const std::uint32_t first = ends ? ends->from.first : 0, last = ends ? ends->to.end() - 1 : 0;
@@ -343,6 +396,8 @@ void PlanBuilder::add_flow(const Flow& flow) {
         check_tags(flow, *ends);
         const std::uint32_t group = group_of(flow, out, key_of(flow, first, last));
         set_rate(flow, *ends, out, plan_.template_groups[group]);
+        out.source_hosts = source_hosts(*ends);
+        set_pattern_rates(flow, *ends, out, plan_.template_groups[group]);
         add_sources(flow, std::uint32_t(plan_.flows.size()), out, *ends);
     } else {
         group_of(flow, out, key_of(flow, first, last));
@@ -407,24 +462,19 @@ void PlanBuilder::add_ports() {
                                .gateway = {},
                                .gateway_mac = {}});
     }
-    const auto refuse_all = [&](std::string_view key, const std::vector<std::string>& sentences) {
-        for (const std::string& what : sentences) {
-            diagnostics_.error(testbed_.places.of(key), fmt::format("{}: {}", key, what));
-        }
-        return !sentences.empty();
-    };
-    if (refuse_all("topology", problems(fabric, plan_.ports.size()))) return;
-    refuse_all("switch", problems(fabric, build_graph(fabric, plan_)));
+    resolve_fabric(testbed_, plan_, diagnostics_);
 }
 
 void PlanBuilder::set_mean_rates() {
     for (const SourcePlan& source : plan_.sources) {
+        if (source.rank != 0) continue;  // once a flow
         FlowPlan& flow = plan_.flows[source.flow];
-        flow.mean_bit_rate = flow.bit_rate;
-        if (flow.pattern.kind == Pattern::Kind::kConstant) continue;
-        const TemplateGroup& group = plan_.template_groups[flow.template_group];
-        const std::uint32_t streams = source.stream_count * source.siblings;
-        flow.mean_bit_rate = mean_rate(flow, burst_cost(flow, group, streams));
+        BurstCost burst;
+        if (flow.pattern.sends_amounts()) {
+            burst = burst_cost(flow, plan_.template_groups[flow.template_group],
+                               source.stream_count * source.siblings);
+        }
+        flow.mean_bit_rate = mean_rate(flow, burst);
     }
 }
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "profile/check_plan.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/analysis/metrics.h"
+#include "rocegen/fabric/config.h"
 
 namespace rocegen {
 namespace {
@@ -39,59 +41,76 @@ struct Names {
     std::vector<std::string> known;
 };
 
-/// Metrics that say that something was congested.
-bool wants_congestion(const Expectation& e) {
-    const bool metric = e.metric == "ecn_ce_rx" || e.metric == "ecn_ce_share" ||
-                        e.metric == "ce_marked" || e.metric == "pfc_xoff_tx";
-    const bool some = (e.compare == Expectation::Compare::kGreater && e.value >= 0) ||
-                      (e.compare == Expectation::Compare::kGreaterOrEqual && e.value > 0) ||
-                      (e.compare == Expectation::Compare::kNotEqual && e.value == 0);
-    return metric && some;
+bool compares(double seen, const Expectation& e) {
+    switch (e.compare) {
+        case Expectation::Compare::kEqual:
+            return seen == e.value;
+        case Expectation::Compare::kNotEqual:
+            return seen != e.value;
+        case Expectation::Compare::kLess:
+            return seen < e.value;
+        case Expectation::Compare::kLessOrEqual:
+            return seen <= e.value;
+        case Expectation::Compare::kGreater:
+            return seen > e.value;
+        case Expectation::Compare::kGreaterOrEqual:
+            return seen >= e.value;
+    }
+    return false;
 }
 
-/// Link rates of the ports that send to each port, over its own.
-std::vector<double> convergences(const Plan& plan) {
-    std::vector<std::set<std::uint32_t>> senders(plan.ports.size());
-    for (const StreamPlan& stream : plan.streams) {
-        senders[plan.receiving_port(stream)].insert(plan.sending_port(stream));
-    }
-    std::vector<double> ratios;
-    for (std::size_t port = 0; port < plan.ports.size(); ++port) {
-        double sum = 0;
-        for (const std::uint32_t sender : senders[port]) {
-            sum += double(plan.ports[sender].link_rate.bits_per_sec);
-        }
-        ratios.push_back(sum / double(plan.ports[port].link_rate.bits_per_sec));
-    }
-    return ratios;
-}
-
-/// Why no queue on the way of what `e` asks for can ever grow; empty if one can.
-std::string why_never_congested(const Expectation& e, const Testbed& testbed, const Plan& plan) {
-    using Topology = TopologyConfig::Kind;
+/// Where frames of one flow, or of all, meet: link rates of the ports that send to a port over its
+/// own. The greatest; empty if what lies between is not known.
+struct Convergence {
+    double ratio = 0;
+    std::string port;
+};
+std::optional<Convergence> convergence(const Testbed& testbed, const Plan& plan,
+                                       std::string_view flow) {
+    const TopologyConfig::Kind kind = testbed.fabric.topology.kind;
     const bool emulated = testbed.kind == Testbed::Kind::kEmulated;
-    const FabricConfig& fabric = testbed.fabric;
-    const bool plain = !emulated || fabric.topology.kind == Topology::kSingle ||
-                       fabric.topology.kind == Topology::kLink;
-    const bool odd = emulated && (!fabric.faults.empty() || fabric.nic.rx_rate.bits_per_sec > 0);
-    if (!plain || odd || plan.streams.empty()) return "";
-    const std::vector<double> ratios = convergences(plan);
-    double highest = 0;
-    std::uint32_t at = 0;
+    const bool inner_links = kind != TopologyConfig::Kind::kSingle && testbed.has_switches();
+    if (emulated && (inner_links || !testbed.fabric.faults.empty())) return std::nullopt;
+    std::vector<std::set<std::uint32_t>> senders(plan.ports.size());
+    std::vector<bool> receives(plan.ports.size());
     for (const StreamPlan& stream : plan.streams) {
-        const FlowPlan& flow = plan.flows[stream.flow];
-        if (e.scope == Scope::kFlow && flow.name != e.name) continue;
-        if (flow.ecn == kCe) return "";  // marked by ourselves
-        const std::uint32_t port = plan.receiving_port(stream);
-        if (ratios[port] > highest) at = port;
-        highest = std::max(highest, ratios[port]);
+        const std::uint32_t port = plan.receiving_port(stream), from = plan.sending_port(stream);
+        if (std::max(port, from) >= plan.ports.size()) return std::nullopt;  // refused already
+        senders[port].insert(from);
+        if (flow.empty() || plan.flows[stream.flow].name == flow) receives[port] = true;
     }
-    if (highest > 1 || highest == 0) return "";
-    return fmt::format(
-        "the physical convergence is {:.2f} at most (port {}: link rates of the ports that send to "
-        "it over its own), so no congestion is possible; send from more or faster ports, or add "
-        "needs switch and run it elsewhere",
-        highest, plan.ports[at].name);
+    std::optional<Convergence> worst;
+    for (std::size_t port = 0; port < plan.ports.size(); ++port) {
+        if (!receives[port]) continue;
+        double sum = 0;
+        for (const std::uint32_t from : senders[port]) {
+            sum += double(plan.ports[from].link_rate.bits_per_sec);
+        }
+        const double ratio = sum / double(plan.ports[port].link_rate.bits_per_sec);
+        if (!worst || ratio > worst->ratio) worst = Convergence{ratio, plan.ports[port].name};
+    }
+    return worst;
+}
+
+/// CE is asked for, and no queue can grow for a mark.
+void check_congestion(const Expectation& e, const Testbed& testbed, const Plan& plan,
+                      const std::string& start, Diagnostics& diagnostics) {
+    const bool of_flow =
+        e.scope == Scope::kFlow && (e.metric == "ecn_ce_rx" || e.metric == "ecn_ce_share");
+    const bool of_fabric = e.scope == Scope::kFabric && e.metric == "ce_marked";
+    if ((!of_flow && !of_fabric) || compares(0, e)) return;
+    for (const FlowPlan& flow : plan.flows) {
+        if (of_flow && flow.name == e.name && flow.ecn == kCe) return;  // sent as CE
+    }
+    const auto found = convergence(testbed, plan, of_flow ? e.name : "");
+    if (!found || found->ratio > 1) return;
+    diagnostics.error(
+        e.place,
+        fmt::format(
+            "{}the physical convergence at {} is {:.2f}: the links that send to it carry no "
+            "more than its own, so no queue grows and nothing is marked; add a sending "
+            "port, or give {} a slower link",
+            start, found->port, found->ratio, found->port));
 }
 
 }  // namespace
@@ -125,15 +144,11 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
                                                    e.name, did_you_mean(e.name, names->known)));
         }
         const bool asked = !missing_need(e, testbed);
-        if (asked && wants_congestion(e)) {
-            const std::string why = why_never_congested(e, testbed, plan);
-            if (!why.empty()) diagnostics.error(e.place, start + why);
-        }
         if (asked && e.scope == Scope::kFabric && !testbed.has_switches()) {
             diagnostics.error(
                 e.place, fmt::format("{}testbed {} has no switch to see it at; run on one with "
-                                     "kind: emulated and switches, like emulated.yaml, or add "
-                                     "needs fabric",
+                                     "kind: emulated and switches, like emulated.yaml, or "
+                                     "add needs fabric",
                                      start, testbed.name));
         }
         const MetricInfo* metric = find_metric(to_text(e.scope), e.metric);
@@ -150,6 +165,9 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
         }
         const std::string why = why_unit_differs(metric->unit, e);
         if (!why.empty()) diagnostics.error(e.place, start + why);
+        if (asked && (e.scope != Scope::kFabric || testbed.has_switches())) {
+            check_congestion(e, testbed, plan, start, diagnostics);
+        }
     }
 }
 

@@ -81,7 +81,7 @@ void Checks::collect_sources() {
 }
 
 void Checks::check_rate(Checked& c) {
-    const bool burst = c.plan.pattern.kind == Pattern::Kind::kBurst;
+    const bool burst = c.plan.pattern.sends_amounts();
     for (const auto& [port, count] : c.sources) {
         const PortPlan& p = plan_.ports[port];
         if (c.plan.bit_rate <= p.link_rate) continue;
@@ -127,32 +127,41 @@ void Checks::check_mtu(const Checked& c) {
 }
 
 void Checks::check_burst(Checked& c) {
-    c.mean = c.plan.bit_rate;
-    if (c.plan.pattern.kind == Pattern::Kind::kConstant) return;
+    const Pattern& pattern = c.plan.pattern;
     const Places& places = c.flow.pattern_places;
     const auto refuse = [&](std::string_view key, std::string_view what) {
         diagnostics_.error(places.of(key), fmt::format("{}: {}", places.path_of(key), what));
     };
-    if (c.plan.pattern.amount == Pattern::Amount::kBytes && c.plan.message_bytes == 0) {
+    if (c.plan.message_bytes == 0 && c.flow.bytes > 0) {
         c.too_fast = true;
-        return refuse("burst", fmt::format("{}: messages of 0B never fill a burst in bytes; count "
-                                           "packets or messages",
-                                           bytes_text(c.plan.pattern.burst)));
+        return error(c, "bytes", "messages of 0B have no bytes; limit packets or messages");
     }
-    c.burst = burst_cost(c.plan, c.group, c.streams);
+    if (pattern.sends_amounts()) {
+        const bool in_bytes =
+            pattern.kind == Pattern::Kind::kTrace
+                ? std::any_of(c.plan.trace.begin(), c.plan.trace.end(),
+                              [](const auto& e) { return e.amount == Pattern::Amount::kBytes; })
+                : pattern.amount == Pattern::Amount::kBytes;
+        if (in_bytes && c.plan.message_bytes == 0) {
+            c.too_fast = true;
+            return refuse(pattern.kind == Pattern::Kind::kTrace ? "file" : "burst",
+                          "messages of 0B never fill a burst in bytes; count packets or messages");
+        }
+        c.burst = burst_cost(c.plan, c.group, c.streams);
+    }
     c.mean = mean_rate(c.plan, c.burst);
-    if (c.too_fast || c.mean <= c.plan.bit_rate) return;
+    if (c.too_fast || c.mean <= c.plan.bit_rate || pattern.kind == Pattern::Kind::kRamp) return;
     c.too_fast = true;
-    const auto picos =
-        c.burst.l1_bytes * 8 * 1'000'000'000'000 /
-        (static_cast<unsigned __int128>(c.plan.bit_rate.bits_per_sec) * c.burst.bursts);
-    const auto lasts = Picoseconds{std::int64_t(std::min<unsigned __int128>(picos, 1ull << 62))};
-    refuse("period",
-           fmt::format("a burst lasts {} at {}, longer than the period {}; send less, faster or "
-                       "more rarely",
-                       to_text(std::chrono::duration_cast<Picoseconds>(
-                           std::chrono::duration_cast<std::chrono::nanoseconds>(lasts))),
-                       to_text(c.plan.bit_rate), to_text(c.plan.pattern.period)));
+    const bool once = pattern.period.count() == 0;
+    refuse(
+        once ? "file" : "period",
+        fmt::format(
+            "{} lasts {} at {}, longer than {} {}; send less, faster or more rarely",
+            pattern.kind == Pattern::Kind::kTrace ? "the trace" : "a burst",
+            to_text(std::chrono::duration_cast<Picoseconds>(
+                std::chrono::duration_cast<std::chrono::nanoseconds>(burst_time(c.plan, c.burst)))),
+            to_text(c.plan.bit_rate), once ? "the flow's time," : "the period",
+            to_text(once ? c.plan.active : pattern.period)));
 }
 
 void Checks::check_time(const Checked& c) {
@@ -166,6 +175,7 @@ void Checks::check_time(const Checked& c) {
     // When the source with the most packets is due to send its last.
     long double last = 0;
     const auto gaps = static_cast<long double>(c.packets - 1);
+    if (c.plan.pattern.kind == Pattern::Kind::kTrace || !c.plan.sizes.empty()) return;
     if (c.plan.pattern.kind == Pattern::Kind::kBurst) {
         const auto per_burst =
             static_cast<long double>(c.burst.packets) / static_cast<long double>(c.burst.bursts);
@@ -175,16 +185,21 @@ void Checks::check_time(const Checked& c) {
         const MessageCost cost = cost_of(c.plan, c.group);
         last = gaps * static_cast<long double>(cost.l1_bytes) * 8e12L /
                (static_cast<long double>(cost.packets) *
-                static_cast<long double>(c.plan.bit_rate.bits_per_sec));
+                static_cast<long double>(c.mean.bits_per_sec));
     }
-    const auto room = static_cast<long double>((plan_.measure - c.plan.start).count());
+    const auto room = static_cast<long double>(c.plan.active.count());
     if (last < room) return;
+    const std::string_view key = c.plan.packets > 0    ? "packets"
+                                 : c.plan.messages > 0 ? "messages"
+                                                       : "bytes";
     diagnostics_.warning(
-        c.flow.places.of("packets"),
-        fmt::format("{}: {}: needs about {:.3g} s, and phases.measure leaves {}: only about {:.0f} "
-                    "% of them will be sent",
-                    c.flow.places.path_of("packets"), c.plan.packets, double(last / 1e12L),
-                    to_text(plan_.measure - c.plan.start), double(room / last * 100)));
+        c.flow.places.of(key),
+        fmt::format(
+            "{}: {}: needs about {:.3g} s, and phases.measure{} leaves {}: only about {:.0f} % "
+            "of them will be sent",
+            c.flow.places.path_of(key), c.plan.packets + c.plan.messages + c.plan.bytes,
+            double(last / 1e12L), c.plan.duration == kNever ? "" : " with duration",
+            to_text(c.plan.active), double(room / last * 100)));
 }
 
 void Checks::check_load(std::uint32_t port) {
@@ -198,7 +213,7 @@ void Checks::check_load(std::uint32_t port) {
         if (found == c.sources.end()) continue;
         if (c.too_fast) return;  // said already
         sum += static_cast<unsigned __int128>(c.mean.bits_per_sec) * found->second;
-        if (c.plan.pattern.kind == Pattern::Kind::kBurst && c.plan.pattern.in_step) {
+        if (c.plan.pattern.starts_together()) {
             in_step += static_cast<unsigned __int128>(c.plan.bit_rate.bits_per_sec) * found->second;
             if (!bursting) bursting = &c;
         }

@@ -70,17 +70,19 @@ std::string bits_text(std::uint8_t bits) {
     return set.empty() ? "none" : fmt::format("{}", fmt::join(set, ", "));
 }
 
-std::string burst_text(const Pattern& pattern) {
-    switch (pattern.amount) {
+std::string amount_text(Pattern::Amount amount, std::uint64_t count) {
+    switch (amount) {
         case Pattern::Amount::kBytes:
-            return bytes_text(pattern.burst);
+            return bytes_text(count);
         case Pattern::Amount::kPackets:
-            return counted(pattern.burst, "packet");
+            return counted(count, "packet");
         case Pattern::Amount::kMessages:
-            return counted(pattern.burst, "message");
+            return counted(count, "message");
     }
     return "";
 }
+
+constexpr std::string_view kPer[] = {"host", "queue pair", "flow"};
 
 class Description {
 public:
@@ -95,11 +97,10 @@ public:
         for (std::size_t i = 0; i < plan.flows.size(); ++i) {
             const FlowPlan& flow = plan.flows[i];
             FlowLoad& load = flow_load_[i];
-            load.mean = flow.bit_rate;
-            if (flow.pattern.kind == Pattern::Kind::kBurst) {
+            load.mean = flow.mean_bit_rate;
+            if (flow.pattern.sends_amounts()) {
                 load.burst =
                     burst_cost(flow, plan.template_groups[flow.template_group], load.streams_each);
-                load.mean = mean_rate(flow, load.burst);
             }
         }
     }
@@ -130,6 +131,7 @@ private:
     void flow(std::uint32_t index);
     void classes();
     void rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message);
+    std::string pattern_text(const FlowPlan& flow, const FlowLoad& load) const;
     void limits_of(const FlowPlan& flow);
     void ports();
     void convergence();
@@ -167,6 +169,10 @@ void Description::fabric() {
         const bool rail = t.kind == Kind::kRail;
         line("topology {}: {} leaves, {} spines, {} uplinks of a leaf to each spine",
              rail ? "rail" : "leaf-spine", rail ? t.rails : t.leaves, t.spines, t.uplinks);
+    }
+    if (t.kind == Kind::kExplicit) {
+        line("topology explicit: {} switches, {} links", t.switches,
+             testbed_.fabric_names.links.size());
     }
     line("switch: buffer {} in cells of {} B, lossless priority groups: {}",
          bytes_text(s.buffer_bytes), s.cell_bytes, bits_text(testbed_.fabric.qos.lossless_groups));
@@ -276,35 +282,93 @@ void Description::rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums
     const auto inner = double(flow.bit_rate.bits_per_sec);
     const auto mean = double(load.mean.bits_per_sec);
     const auto sources = double(load.sources);
-    const bool burst = flow.pattern.kind == Pattern::Kind::kBurst;
+    const Pattern& pattern = flow.pattern;
+    const bool burst = pattern.sends_amounts();
     line("  rate {} = {} on the wire (L1), of each source{}", to_text(flow.rate),
          to_text(flow.bit_rate), burst ? ", inside a burst" : "");
-    if (!burst) {
+    if (mean == inner) {
         line("    each source: {}", rates(message, inner));
         if (load.sources > 1) line("    all sources: {}", rates(message, inner * sources));
-        line("  pattern constant, sources {}",
-             flow.pattern.in_step ? "in step" : "spread over a packet's interval");
-        return;
+    } else {
+        line("    {}, each source: {}", burst ? "inside a burst" : "at it", rates(message, inner));
+        line("    mean, each source: {}", rates(message, mean));
+        if (load.sources > 1) {
+            line("    {}, all sources: {}", burst ? "inside a burst" : "at it",
+                 rates(message, inner * sources));
+            line("    mean, all sources: {}", rates(message, mean * sources));
+        }
     }
+    line("  pattern {}", pattern_text(flow, load));
+}
+
+std::string Description::pattern_text(const FlowPlan& flow, const FlowLoad& load) const {
+    const Pattern& pattern = flow.pattern;
+    const auto sources = [&](std::string_view over) {
+        return pattern.in_step ? "sources in step" : fmt::format("sources spread over {}", over);
+    };
     const auto bursts = double(load.burst.bursts);
-    line("    inside a burst, each source: {}", rates(message, inner));
-    line("    mean, each source: {}", rates(message, mean));
-    if (load.sources > 1) {
-        line("    inside a burst, all sources: {}", rates(message, inner * sources));
-        line("    mean, all sources: {}", rates(message, mean * sources));
+    const auto a_burst = [&] {
+        return fmt::format(
+            "{:.2f} frames and {:.0f} B on the wire a burst of a host, on for {:.2f} "
+            "% of the time",
+            double(load.burst.packets) / bursts, double(load.burst.l1_bytes) / bursts,
+            100 * double(load.mean.bits_per_sec) / double(flow.bit_rate.bits_per_sec));
+    };
+    switch (pattern.kind) {
+        case Pattern::Kind::kConstant:
+            return "constant, " + sources("a packet's interval");
+        case Pattern::Kind::kBurst: {
+            const std::string amount =
+                fmt::format("{} a {}", amount_text(pattern.amount, pattern.burst),
+                            kPer[std::size_t(pattern.per)]);
+            if (pattern.exponential) {
+                return fmt::format("poisson: {} at random times, every {} in the mean; {}", amount,
+                                   to_text(pattern.period), a_burst());
+            }
+            if (pattern.random_start) {
+                return fmt::format("microburst: {} at a random place in every {}; {}", amount,
+                                   to_text(pattern.period), a_burst());
+            }
+            if (pattern.skew.count() > 0) {
+                return fmt::format(
+                    "incast: {} every {}, sources in step but for a skew of up to "
+                    "{}; {}",
+                    amount, to_text(pattern.period), to_text(pattern.skew), a_burst());
+            }
+            return fmt::format("burst: {} every {}, {}; {}", amount, to_text(pattern.period),
+                               sources("the period"), a_burst());
+        }
+        case Pattern::Kind::kPoisson:
+            return "poisson: packets at random times, the rate is their mean";
+        case Pattern::Kind::kOnOff:
+            return fmt::format(
+                "on-off: {} on, {} off{}; {}", to_text(pattern.on), to_text(pattern.off),
+                pattern.exponential ? " in the mean, drawn exponentially" : "", sources("both"));
+        case Pattern::Kind::kRamp:
+            return fmt::format("ramp: from {} to {} within {}, then it stays; {}",
+                               to_text(pattern.ramp_from), to_text(flow.bit_rate),
+                               to_text(pattern.over), sources("a packet's interval"));
+        case Pattern::Kind::kTrace:
+            return fmt::format(
+                "trace: {} of a {} within {}{}; {}", counted(flow.trace.size(), "burst"),
+                kPer[std::size_t(pattern.per)], to_text(flow.trace.back().at),
+                pattern.period.count() > 0 ? ", again every " + to_text(pattern.period) : "",
+                a_burst());
     }
-    line(
-        "  pattern burst: {} a host every {}, sources {}; {:.2f} frames and {:.0f} B on the wire a "
-        "burst, on for {:.2f} % of the time",
-        burst_text(flow.pattern), to_text(flow.pattern.period),
-        flow.pattern.in_step ? "in step" : "spread over the period",
-        double(load.burst.packets) / bursts, double(load.burst.l1_bytes) / bursts,
-        100 * mean / inner);
+    return "";
 }
 
 void Description::limits_of(const FlowPlan& flow) {
     if (flow.start > Picoseconds{0}) line("  starts at {}", to_text(flow.start));
     if (flow.packets > 0) line("  packets {}, then the flow ends", flow.packets);
+    if (flow.messages > 0) line("  messages {}, then the flow ends", flow.messages);
+    if (flow.bytes > 0) line("  bytes {} of payload, then the flow ends", flow.bytes);
+    if (flow.duration != kNever) line("  lasts {}", to_text(flow.duration));
+    if (!flow.sizes.empty()) {
+        line("  message sizes drawn from {} to {}, the mean {} is shown above",
+             bytes_text(flow.sizes.points().front().bytes), bytes_text(flow.sizes.longest()),
+             bytes_text(flow.message_bytes));
+    }
 }
 
 void Description::ports() {

@@ -7,6 +7,7 @@
 #include "profile/read_behaviour.h"
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
+#include "profile/read_pattern.h"
 #include "profile/storms.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/profile/load.h"
@@ -42,28 +43,6 @@ HostGroup read_group(ReadContext& context, const YAML::Node& node, const std::st
     return out;
 }
 
-void read_pattern(ReadContext& context, const YAML::Node& node, const std::string& path,
-                  Flow& flow) {
-    MapReader map{context, node, path, "flows[].pattern"};
-    Pattern& out = flow.pattern;
-    const bool burst = map.choice("type").value_or(0) == 1;
-    out.kind = burst ? Pattern::Kind::kBurst : Pattern::Kind::kConstant;
-    out.in_step = burst;
-    map.boolean("sync", out.in_step);
-    map.burst("burst", out);
-    map.time("period", out.period);
-    map.choice("per");
-    flow.pattern_places = map.places();
-    for (const std::string_view key : {"burst", "period", "per"}) {
-        if (!burst && map.given(key)) {
-            map.error(key, "belongs to type: burst, and the type here is constant");
-        }
-        if (burst && !map.given(key) && key != "per") {
-            map.error(key, "is missing; type: burst needs burst and period");
-        }
-    }
-}
-
 Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& path,
                std::size_t index) {
     Flow out;
@@ -75,10 +54,9 @@ Flow read_flow(ReadContext& context, const YAML::Node& node, const std::string& 
     map.count("qps", out.qps);
     map.name("class", out.class_name);
     map.rate("rate", out.rate);
-    map.count("packets", out.packets);
-    map.time("start", out.start);
     out.shuffled = map.choice("qp_order").value_or(0) == 1;
     read_frames(map, out);
+    read_limits(map, out);
     read_behaviour(map, out);
     if (const auto pattern = map.node("pattern")) {
         read_pattern(context, *pattern, map.path_of("pattern"), out);

@@ -120,10 +120,12 @@ void read_testbed(ReadContext& context, const YAML::Node& root, Testbed& out) {
     if (out.kind == Testbed::Kind::kEmulated) {
         refuse_keys(map, {"ports", "cores"}, "kind: dpdk");
         if (out.has_switches()) return refuse_keys(map, {"ends"}, "topology type: link");
-        refuse_keys(map, {"switch"}, "a topology with switches, like {type: single}");
+        refuse_keys(map, {"switch", "switches", "nic", "ecmp", "faults"},
+                    "a topology with switches, like {type: single}");
         return read_ends(map, ends, out);
     }
-    refuse_keys(map, {"link", "topology", "ends", "switch"}, "kind: emulated");
+    refuse_keys(map, {"link", "topology", "ends", "switch", "switches", "nic", "ecmp", "faults"},
+                "kind: emulated");
     if (!ports) return map.error("ports", "is missing; kind: dpdk needs at least one port");
     each_item(context, *ports, "ports", [&](const YAML::Node& item, const std::string& path) {
         read_port(context, item, path, out);

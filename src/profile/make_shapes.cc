@@ -139,7 +139,7 @@ std::array<std::optional<FrameSpec>, kShapeCount> make_shapes(const FlowFrames& 
                                                               const FlowPlan& plan, bool tag,
                                                               const FrameSpec& base) {
     std::array<std::optional<FrameSpec>, kShapeCount> shapes;
-    const auto add = [&](Shape shape, std::uint64_t payload) {
+    const auto add_range = [&](Shape shape, std::uint64_t least, std::uint64_t payload) {
         FrameSpec spec = base;
         const bool ends = shape == Shape::kOnly || shape == Shape::kLast;
         spec.ttl = flow.ttl;
@@ -147,7 +147,8 @@ std::array<std::optional<FrameSpec>, kShapeCount> make_shapes(const FlowFrames& 
         spec.flow_label = flow.flow_label;
         spec.checksum = flow.checksum;
         spec.bad_ip_checksum = flow.bad_ip_checksum;
-        spec.payload_bytes_min = spec.payload_bytes_max = std::uint16_t(payload);
+        spec.payload_bytes_min = std::uint16_t(least);
+        spec.payload_bytes_max = std::uint16_t(payload);
         spec.tag = tag;
         spec.destination_port = flow.destination_port;
         switch (flow.protocol) {
@@ -166,6 +167,16 @@ std::array<std::optional<FrameSpec>, kShapeCount> make_shapes(const FlowFrames& 
         }
         shapes[std::size_t(shape)] = spec;
     };
+    const auto add = [&](Shape shape, std::uint64_t payload) {
+        add_range(shape, payload, payload);
+    };
+    if (!plan.sizes.empty()) {
+        add_range(Shape::kOnly, plan.shortest_packet, plan.path_mtu);
+        add(Shape::kFirst, plan.path_mtu);
+        add(Shape::kMiddle, plan.path_mtu);
+        add_range(Shape::kLast, plan.shortest_packet, plan.path_mtu);
+        return shapes;
+    }
     const std::uint64_t packets = packets_per_message(plan.message_bytes, plan.path_mtu);
     if (packets == 1) {
         add(Shape::kOnly, plan.message_bytes);

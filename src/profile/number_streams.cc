@@ -167,7 +167,9 @@ void spread_starts(Plan& plan) {
         source.start = flow.start;
         if (flow.pattern.in_step) continue;
         Picoseconds span = flow.pattern.period;
-        if (flow.pattern.kind == Pattern::Kind::kConstant) {
+        if (flow.pattern.kind == Pattern::Kind::kOnOff) span = flow.pattern.on + flow.pattern.off;
+        if (flow.pattern.kind == Pattern::Kind::kConstant ||
+            flow.pattern.kind == Pattern::Kind::kRamp) {
             const MessageCost cost = cost_of(flow, plan.template_groups[flow.template_group]);
             span = wire_time(std::uint32_t(cost.l1_bytes / cost.packets), flow.bit_rate) *
                    source.siblings;

@@ -8,7 +8,8 @@ namespace {
 using Kind = TopologyConfig::Kind;
 
 /// In the order of the key's choices.
-constexpr Kind kKinds[] = {Kind::kLink, Kind::kSingle, Kind::kLeafSpine, Kind::kRail};
+constexpr Kind kKinds[] = {Kind::kLink, Kind::kSingle, Kind::kLeafSpine, Kind::kRail,
+                           Kind::kExplicit};
 
 QosMap preset(std::size_t choice) {
     return choice == 0 ? identity_qos() : choice == 1 ? sonic_azure_qos() : nvidia_qos();
@@ -36,7 +37,8 @@ QosMap read_qos_map(MapReader map) {
     return out;
 }
 
-void read_topology(MapReader map, TopologyConfig& out) {
+void read_topology(MapReader map, Testbed& testbed) {
+    TopologyConfig& out = testbed.fabric.topology;
     const auto type = map.choice("type");
     map.count("leaves", out.leaves);
     map.count("spines", out.spines);
@@ -48,7 +50,9 @@ void read_topology(MapReader map, TopologyConfig& out) {
     Fixed32 oversubscription;
     map.share("oversubscription", oversubscription);
     out.oversubscription_milli = std::uint32_t((oversubscription.q32 * 1000) >> 32);
+    map.time("reroute", testbed.fabric.reroute);
     out.kind = type ? kKinds[*type] : Kind::kLink;
+    read_explicit(map, testbed);
     const auto refuse = [&](std::initializer_list<std::string_view> keys, std::string_view types) {
         for (const std::string_view key : keys) {
             if (map.given(key)) map.error(key, fmt::format("belongs to type: {}", types));
@@ -61,9 +65,20 @@ void read_topology(MapReader map, TopologyConfig& out) {
         refuse({"spines", "uplinks", "uplink_rate", "uplink_delay", "oversubscription"},
                "leaf-spine and rail");
     }
+    if (out.kind != Kind::kExplicit) refuse({"switches", "links"}, "explicit");
+    if (out.kind == Kind::kLink) refuse({"reroute"}, "a topology with switches");
     if (map.given("uplink_rate") && map.given("oversubscription")) {
         map.error("oversubscription", "sets the uplinks' rate too; give it or uplink_rate");
     }
+}
+
+void read_nic(MapReader map, NicConfig& out) {
+    map.bit_rate("rx_rate", out.rx_rate);
+    map.bytes("rx_buffer", out.rx_buffer_bytes);
+    map.bytes("rx_xoff", out.rx_xoff_bytes);
+    map.bytes("rx_xon", out.rx_xon_bytes);
+    if (out.rx_xon_bytes >= out.rx_xoff_bytes) map.error("rx_xon", "must be below rx_xoff");
+    if (out.rx_xoff_bytes >= out.rx_buffer_bytes) map.error("rx_xoff", "must be below rx_buffer");
 }
 
 void read_link(MapReader map, Testbed& out) {
@@ -86,19 +101,26 @@ void check_lossless(MapReader& map, const QosMap& qos) {
     }
 }
 
-void read_pfc(MapReader map, bool alpha_given, FabricConfig& out) {
+void read_pfc(MapReader map, bool alpha_given, bool all, FabricConfig& out) {
     PfcConfig& pfc = out.switches.pfc;
+    if (!all && map.given("priorities")) {
+        map.error("priorities", "is of the whole fabric: give it at switch.pfc");
+    }
     map.priorities("priorities", out.qos.lossless_groups);
     pfc.dynamic = !map.bytes_or_word("xoff_threshold", pfc.xoff_bytes);
     map.bytes("xon_offset", pfc.xon_offset_bytes);
     map.bytes("headroom", pfc.headroom_bytes);
     map.bytes("headroom_pool", pfc.headroom_pool_bytes);
     map.time("response", pfc.response);
-    out.nic.response = pfc.response;
+    if (all) out.nic.response = pfc.response;
+    map.count("quanta", pfc.quanta);
+    Fixed32 refresh{std::uint64_t{pfc.refresh_per_mille} * (std::uint64_t{1} << 32) / 1000};
+    map.share("refresh", refresh);
+    pfc.refresh_per_mille = std::uint32_t((refresh.q32 * 1000 + (std::uint64_t{1} << 31)) >> 32);
     pfc.enabled = out.qos.lossless_groups != 0;
     check_lossless(map, out.qos);
-    for (const std::string_view key :
-         {"xoff_threshold", "xon_offset", "headroom", "headroom_pool", "response"}) {
+    for (const std::string_view key : {"xoff_threshold", "xon_offset", "headroom", "headroom_pool",
+                                       "response", "quanta", "refresh"}) {
         if (!pfc.enabled && map.given(key)) {
             map.error(key, "does nothing, since no priority is lossless; leave it out");
         }
@@ -115,12 +137,16 @@ void read_ecn(MapReader map, EcnConfig& out) {
     map.bytes("kmin", out.kmin_bytes);
     map.bytes("kmax", out.kmax_bytes);
     map.share("pmax", out.pmax);
-    out.at_dequeue = map.choice("mark_at") == 1u;
-    out.drop_not_ect = map.choice("not_ect") != 1u;
+    map.count("average_shift", out.average_shift);
+    if (const auto at = map.choice("mark_at")) out.at_dequeue = *at == 1;
+    if (const auto not_ect = map.choice("not_ect")) out.drop_not_ect = *not_ect == 0;
 }
 
 void read_scheduler(MapReader map, SchedulerConfig& out) {
     map.priorities("strict", out.strict);
+    std::uint64_t quantum = out.quantum_bytes;
+    map.bytes("quantum", quantum);
+    out.quantum_bytes = std::uint32_t(quantum);
     const auto weights = map.node("dwrr");
     if (!weights) return;
     const Key& key = *find_key(KeyDoc::File::kTestbed, "switch.scheduler.dwrr.<queue>");
@@ -145,30 +171,50 @@ void read_scheduler(MapReader map, SchedulerConfig& out) {
                });
 }
 
-void read_switch(MapReader map, FabricConfig& out) {
+void read_watchdog(MapReader map, WatchdogConfig& out) {
+    out.enabled = true;
+    map.time("detection", out.detection);
+    map.time("poll", out.poll);
+    map.time("restoration", out.restoration);
+    if (const auto action = map.choice("action")) out.action = WatchdogConfig::Action(*action);
+}
+
+/// `all`: the map that is of every switch, else one's own.
+void read_switch(MapReader map, const std::string& path, bool all, FabricConfig& out) {
     SwitchConfig& to = out.switches;
-    if (map.choice("architecture") == 1u) to.architecture = SwitchConfig::Architecture::kVoq;
+    if (const auto kind = map.choice("architecture")) {
+        to.architecture = SwitchConfig::Architecture(*kind);
+    }
     std::uint64_t cell = to.cell_bytes;
     map.bytes("cell", cell);
     to.cell_bytes = std::uint32_t(cell);
     map.bytes("buffer", to.buffer_bytes);
     map.bytes("queue_limit", to.queue_limit_bytes);
+    if (const auto reserve = map.node("reserve")) {
+        MapReader inner{map.context(), *reserve, path + ".reserve", "switch.reserve"};
+        inner.bytes("group", to.group_reserve_bytes);
+        inner.bytes("queue", to.queue_reserve_bytes);
+    }
     bool alpha_given = false;
     ReadContext& context = map.context();
     if (const auto alpha = map.node("alpha")) {
-        MapReader inner{context, *alpha, "switch.alpha", "switch.alpha"};
+        MapReader inner{context, *alpha, path + ".alpha", "switch.alpha"};
         inner.share("lossless", to.pfc.alpha);
         inner.share("lossy", to.alpha_lossy);
         alpha_given = inner.given("lossless");
     }
     if (const auto pfc = map.node("pfc")) {
-        read_pfc({context, *pfc, "switch.pfc", "switch.pfc"}, alpha_given, out);
+        read_pfc({context, *pfc, path + ".pfc", "switch.pfc"}, alpha_given, all, out);
     }
     if (const auto ecn = map.node("ecn")) {
-        read_ecn({context, *ecn, "switch.ecn", "switch.ecn"}, to.ecn);
+        read_ecn({context, *ecn, path + ".ecn", "switch.ecn"}, to.ecn);
     }
     if (const auto scheduler = map.node("scheduler")) {
-        read_scheduler({context, *scheduler, "switch.scheduler", "switch.scheduler"}, to.scheduler);
+        read_scheduler({context, *scheduler, path + ".scheduler", "switch.scheduler"},
+                       to.scheduler);
+    }
+    if (const auto watchdog = map.node("watchdog")) {
+        read_watchdog({context, *watchdog, path + ".watchdog", "switch.watchdog"}, to.watchdog);
     }
 }
 
@@ -184,16 +230,33 @@ void read_fabric(MapReader& map, Testbed& out) {
         fabric.qos = preset(*word);
     }
     if (const auto topology = map.node("topology")) {
-        read_topology({context, *topology, "topology", "topology"}, fabric.topology);
+        read_topology({context, *topology, "topology", "topology"}, out);
     }
     if (fabric.topology.kind != Kind::kLink) fabric.nic.response = NicConfig{}.response;
     if (const auto link = map.node("link")) read_link({context, *link, "link", "link"}, out);
     if (const auto node = map.node("switch")) {
-        read_switch({context, *node, "switch", "switch"}, fabric);
+        read_switch({context, *node, "switch", "switch"}, "switch", true, fabric);
     }
+    if (const auto nodes = map.node("switches")) {
+        each_named(context, *nodes, "switches",
+                   [&](const std::string& name, const YAML::Node& value, const std::string& path) {
+                       FabricConfig one = fabric;
+                       read_switch({context, value, path, "switch"}, path, false, one);
+                       out.fabric_names.overrides.push_back(
+                           {{name, context.place(value), path}, one.switches});
+                   });
+    }
+    if (const auto nic = map.node("nic")) read_nic({context, *nic, "nic", "nic"}, fabric.nic);
+    if (const auto ecmp = map.node("ecmp")) {
+        MapReader inner{context, *ecmp, "ecmp", "ecmp"};
+        if (const auto hash = inner.choice("hash")) fabric.ecmp.same_seed = *hash == 1;
+        inner.count("seed", fabric.ecmp.seed);
+    }
+    if (const auto faults = map.node("faults")) read_faults(context, *faults, out);
     // A topology that suits any number of ports leaves what is wrong with the switches.
     FabricConfig switches = fabric;
     switches.topology = {};
+    for (const auto& o : out.fabric_names.overrides) switches.overrides.push_back({0, o.config});
     for (const std::string& what : problems(switches, 1)) map.error("switch", what);
 }
 

@@ -131,6 +131,8 @@ Json flow_json(const FlowTable& table, std::size_t index) {
               {"dest_qp", flow.key.dest_qp}};
     if (flow.key.source_qp != 0) json["source_qp"] = flow.key.source_qp;
     json["space"] = flow.key.response ? "response" : "request";
+    json["point"] = flow.first_point;
+    json["upstream"] = flow.upstream == kNoFlow ? Json(nullptr) : Json(flow.upstream);
     json["roce_version"] = flow.roce_v1 ? 1 : 2;
     json["partner"] = flow.partner == kNoFlow ? Json(nullptr) : Json(flow.partner);
     json["frames"] = flow.frames;
@@ -319,6 +321,7 @@ Json pause_json(const CaptureReport& report) {
     Json& sources = json["sources"] = Json::array();
     for (const PauseLedger::Source& s : pause.sources()) {
         Json source{{"mac", s.mac_known ? Json(to_text(s.mac)) : Json(nullptr)},
+                    {"point", s.point},
                     {"pfc_frames", s.pfc_frames},
                     {"no_class", s.no_class}};
         Json& priorities = source["priorities"] = Json::object();

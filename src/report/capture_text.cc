@@ -260,12 +260,22 @@ std::string flow_name(const CaptureFlow& flow) {
                                    to_text(flow.key.destination), flow.key.dest_qp);
     if (flow.key.source_qp != 0) name += fmt::format(" from {:#x}", flow.key.source_qp);
     if (flow.key.response) name += " (responses)";
+    if (flow.upstream != kNoFlow || flow.downstream != kNoFlow) {
+        name += " at " + point_name(flow.first_point);
+    }
     return name;
+}
+
+std::string point_name(std::uint32_t point) {
+    const std::uint32_t file = point >> 16;
+    return file == 0 ? fmt::format("interface {}", point)
+                     : fmt::format("file {} interface {}", file, point & 0xffff);
 }
 
 FlowSums sums(const FlowTable& table) {
     FlowSums sum;
     for (const CaptureFlow& flow : table.flows()) {
+        if (flow.downstream != kNoFlow) continue;
         if (const auto counts = table.psn_counts(flow)) {
             add(flow.key.response ? sum.responses : sum.requests, *counts);
         }

@@ -122,6 +122,28 @@ std::string drops(const FabricResult& fabric) {
     return shown(std::move(table), std::move(lines), "Frames that the fabric lost, the most first");
 }
 
+std::string faults(const FabricResult& fabric) {
+    Table table;
+    table.column("Fault", Align::kLeft);
+    table.column("Of", Align::kLeft);
+    for (const char* name :
+         {"At", "For", "New routes after", "First frame after", "Lost until the next"}) {
+        table.column(name);
+    }
+    for (const FaultResult& result : fabric.faults) {
+        const FaultConfig& fault = result.fault;
+        const Picoseconds changed = fault.at + fault.duration;
+        const auto after = [](Picoseconds at, Picoseconds from) {
+            return at == kNever ? std::string{"-"} : nanoseconds(at - from);
+        };
+        table.row({std::string{to_text(fault.kind)}, result.of, nanoseconds(fault.at),
+                   fault.duration.count() > 0 ? nanoseconds(fault.duration) : "-",
+                   after(result.rerouted, result.rerouted < changed ? fault.at : changed),
+                   after(result.first_frame, fault.at), count_text(sum(result.drops))});
+    }
+    return table.empty() ? "" : "\nFaults:\n" + table.text();
+}
+
 }  // namespace
 
 std::string fabric_text(const FabricResult& fabric) {
@@ -131,7 +153,7 @@ std::string fabric_text(const FabricResult& fabric) {
         "bytes at {}, most headroom in use {} bytes, {} frames held at the end\n",
         all.drops, all.ce_marked, all.pfc_xoff_tx, all.queue_peak_bytes,
         nanoseconds(all.queue_peak_at), all.headroom_peak_bytes, all.held);
-    return text + queues(fabric) + pauses(fabric) + drops(fabric);
+    return text + faults(fabric) + queues(fabric) + pauses(fabric) + drops(fabric);
 }
 
 }  // namespace rocegen

@@ -37,6 +37,7 @@ Json queues(const SwitchPortResult& port, std::uint64_t cell_bytes) {
         add_peak(row, queue.peak_cells, cell_bytes);
         row["ce_marked"] = queue.ce_marks;
         row["paused_ns"] = whole_ns(queue.paused);
+        row["storms"] = queue.storms;
         row["drops_by_cause"] = drops_by_cause(queue.drops);
         rows.push_back(std::move(row));
     }
@@ -111,6 +112,24 @@ Json nic_row(const NicResult& nic) {
     return json;
 }
 
+Json fault_row(const FaultResult& result) {
+    const FaultConfig& fault = result.fault;
+    const Picoseconds changed = fault.at + fault.duration;
+    const auto after = [](Picoseconds at, Picoseconds from) {
+        return at == kNever ? Json(nullptr) : Json(whole_ns(at - from));
+    };
+    Json json;
+    json["type"] = to_text(fault.kind);
+    json["of"] = result.of;
+    json["at_ns"] = whole_ns(fault.at);
+    json["duration_ns"] = fault.duration.count() > 0 ? Json(whole_ns(fault.duration)) : nullptr;
+    json["reroute_ns"] = after(result.rerouted, result.rerouted < changed ? fault.at : changed);
+    json["first_frame_ns"] = after(result.first_frame, fault.at);
+    json["lost"] = sum(result.drops);
+    json["drops_by_cause"] = drops_by_cause(result.drops);
+    return json;
+}
+
 }  // namespace
 
 Json fabric_json(const FabricResult& fabric) {
@@ -118,6 +137,7 @@ Json fabric_json(const FabricResult& fabric) {
     Json json;
     json["drops"] = all.drops;
     json["drops_by_cause"] = drops_by_cause(fabric.drops);
+    json["storms"] = all.storms;
     json["ce_marked"] = all.ce_marked;
     json["pfc_xoff_tx"] = all.pfc_xoff_tx;
     json["pfc_xon_tx"] = all.pfc_xon_tx;
@@ -127,6 +147,8 @@ Json fabric_json(const FabricResult& fabric) {
     json["headroom_peak_bytes"] = all.headroom_peak_bytes;
     json["paused_ns"] = whole_ns(all.paused);
     json["held"] = all.held;
+    json["faults"] = Json::array();
+    for (const FaultResult& fault : fabric.faults) json["faults"].push_back(fault_row(fault));
     json["switches"] = Json::array();
     for (const SwitchResult& node : fabric.switches) json["switches"].push_back(switch_row(node));
     json["nics"] = Json::array();

@@ -137,6 +137,9 @@ Json flow_row(const FlowResult& flow, const Plan& plan) {
     json["rx_frames_per_sec"] = known(flow.rx.frames_per_sec);
     json["rate_error"] = known(flow.rate_error);
     json["goodput_gbps"] = gbps(goodput(flow));
+    json["burst_skew_planned_ns"] = distribution(flow.burst_skew_planned_ns);
+    json["burst_skew_departure_ns"] = distribution(flow.burst_skew_departure_ns);
+    json["burst_skew_arrival_ns"] = distribution(flow.burst_skew_arrival_ns);
     json["message_completion_time_ns"] = distribution(flow.message_ns);
     json["flow_completion_time_ns"] = distribution(flow.completion_ns);
     json["jain"] = known(flow.jain);

@@ -130,6 +130,27 @@ void say_delay(const Result& result, const Plan& plan, std::vector<std::string>&
                               nanoseconds(double(d.p99)), nanoseconds(double(d.max))));
 }
 
+void say_faults(const FabricResult& fabric, std::vector<std::string>& out) {
+    constexpr std::size_t kMost = 4;
+    for (std::size_t i = 0; i < std::min(kMost, fabric.faults.size()); ++i) {
+        const FaultResult& f = fabric.faults[i];
+        std::string text =
+            fmt::format("Fault {} of {} at {}: {} frames were dropped until {}",
+                        to_text(f.fault.kind), f.of, milliseconds(f.fault.at), sum(f.drops),
+                        i + 1 < fabric.faults.size() ? "the next" : "the end");
+        if (f.rerouted != kNever) {
+            text += fmt::format("; all switches had new routes at {}", milliseconds(f.rerouted));
+        }
+        out.push_back(text + ".");
+    }
+    if (fabric.faults.size() > kMost) {
+        out.push_back(
+            fmt::format("{} more faults are listed below.", fabric.faults.size() - kMost));
+    }
+    const std::uint64_t storms = totals(fabric).storms;
+    if (storms > 0) out.push_back(fmt::format("The watchdog of a switch acted {} times.", storms));
+}
+
 }  // namespace
 
 std::string kibibytes(std::uint64_t bytes) {
@@ -148,6 +169,7 @@ std::vector<std::string> summary(const Result& result, const Plan& plan,
     say_pauses(result, fabric, out);
     say_loss(result, plan, fabric, out);
     say_delay(result, plan, out);
+    if (fabric) say_faults(*fabric, out);
     return out;
 }
 

@@ -114,6 +114,35 @@ std::string flow_rates(const Result& result, const Plan& plan) {
     return table.empty() ? "" : "\nRates and one-way delay by flow:\n" + table.text();
 }
 
+/// Of flows whose bursts start in step: as planned, as sent, as received.
+std::string burst_skew_table(const Result& result, const Plan& plan) {
+    std::vector<Value> times;
+    for (const FlowResult& flow : result.flows) {
+        times.push_back(quantile(flow.burst_skew_arrival_ns, &Distribution::max));
+        times.push_back(quantile(flow.burst_skew_planned_ns, &Distribution::max));
+    }
+    const Scale time = Scale::for_times(times);
+    Table table;
+    table.column("Flow", Align::kLeft);
+    table.column("Bursts");
+    for (const char* name : {"Planned p50", "Planned max", "Departure p50", "Departure max",
+                             "Arrival p50", "Arrival max"}) {
+        table.column(header(name, time));
+    }
+    for (const FlowResult& flow : result.flows) {
+        if (flow.burst_skew_planned_ns.count == 0) continue;
+        std::vector<std::string> row{plan.flows.at(flow.flow).name,
+                                     count_text(flow.burst_skew_planned_ns.count)};
+        for (const Distribution* d : {&flow.burst_skew_planned_ns, &flow.burst_skew_departure_ns,
+                                      &flow.burst_skew_arrival_ns}) {
+            row.push_back(time.text(quantile(*d, &Distribution::p50)));
+            row.push_back(time.text(quantile(*d, &Distribution::max)));
+        }
+        table.row(row);
+    }
+    return table.empty() ? "" : "\nSkew of bursts in step by flow:\n" + table.text();
+}
+
 /// Of flows that anything came back for, or whose NICs answer.
 std::string flow_replies(const Result& result, const Plan& plan) {
     const auto count = [](const std::optional<EndpointCounts>& endpoint, auto member) {
@@ -309,7 +338,8 @@ std::string to_text(const Result& result, const Plan& plan, const FabricResult* 
                     name(result.profile_name), name(result.testbed_name), name(result.testbed_kind),
                     to_text(result.duration), plan.seed, name(result.clock));
     text += expectations(result);
-    text += flow_frames(result, plan) + flow_rates(result, plan) + flow_replies(result, plan);
+    text += flow_frames(result, plan) + flow_rates(result, plan) + flow_replies(result, plan) +
+            burst_skew_table(result, plan);
     text += streams(result, plan) + ports(result);
     text += storms_text(result);
     if (fabric) text += fabric_text(*fabric);

@@ -69,11 +69,15 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
     file.rename_to_target();
 }
 
-void write_report(const std::filesystem::path& dir, const Result& result, const Plan& plan,
-                  const Evidence& evidence, const Meta& meta, const FabricResult* fabric) {
+void make_directory(const std::filesystem::path& dir) {
     std::error_code error;
     std::filesystem::create_directories(dir, error);
     if (error) fail(dir, "make the directory", error.value());
+}
+
+void write_report(const std::filesystem::path& dir, const Result& result, const Plan& plan,
+                  const Evidence& evidence, const Meta& meta, const FabricResult* fabric) {
+    make_directory(dir);
     write_file(dir / "meta.json", meta_json(meta));
     write_file(dir / "report.txt", to_text(result, plan, fabric));
     write_file(dir / "series.csv", series_csv(series_rows(result, plan, fabric)));

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 #include <numeric>
+#include <utility>
 
 #include "rocegen/base/random.h"
 
@@ -40,16 +41,31 @@ Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
         if (flow.counts_bytes) source.number_mask = ~0u;
         source.psn_step = flow.counts_bytes ? 0 : flow.number_step;
         set_cuts(source, flow, plan.streams[from.first_stream].template_group);
-        source.plan_pace = pace_q32(flow.bit_rate) * from.siblings;
-        set_pace(source, source.plan_pace);
-        if (flow.pattern.kind == Pattern::Kind::kBurst) {
-            // What siblings share; the remainder goes to the first.
-            const std::uint64_t burst = flow.pattern.burst, share = burst / from.siblings;
-            source.burst = source.burst_left = share + (from.sibling < burst % from.siblings);
-            source.burst_by_packets = flow.pattern.amount == Pattern::Amount::kPackets;
-            source.burst_by_messages = flow.pattern.amount == Pattern::Amount::kMessages;
-            source.period = flow.pattern.period;
-            source.next_burst = from.start + flow.pattern.period;
+        source.siblings = from.siblings;
+        set_plan_rate(source, flow.bit_rate);
+        source.round_size = from.stream_count;
+        source.last_streams = from.last_streams;
+        if (flow.duration != kNever) source.end = flow.start + flow.duration;
+        if (!flow.sizes.empty()) {
+            source.sizes = &flow.sizes;
+            source.seed = plan.seed;
+            source.shortest_packet = flow.shortest_packet;
+            source.shapes_sent.resize(from.stream_count);
+            source.messages_left = from.messages > 0 ? from.messages : ~std::uint64_t{0};
+            source.bytes_left = from.bytes > 0 ? from.bytes : ~std::uint64_t{0};
+        }
+        source.kind = flow.pattern.kind;
+        if (source.kind != Pattern::Kind::kConstant) {
+            source.clock = PatternClock{plan, index};
+            source.due = source.paced = source.floor = source.last_due = source.clock.first();
+            if (source.kind == Pattern::Kind::kRamp) set_plan_rate(source, source.clock.change());
+            if (source.kind == Pattern::Kind::kPoisson) {
+                // The first is a gap after the start, too.
+                const auto gap =
+                    static_cast<unsigned __int128>(source.pace) * source.longest_l1_bytes >> 32;
+                source.due += Picoseconds{std::int64_t(gap * source.clock.gap_q32() >> 32)};
+                source.paced = source.last_due = source.due;
+            }
         }
         if (from.shuffled) {
             source.order.resize(from.stream_count);
@@ -62,13 +78,37 @@ Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
     places_.assign(sources_.size(), SourceHeap::kOut);
     for (std::uint32_t i = 0; i < sources_.size(); ++i) {
         by_stream_.emplace_back(sources_[i].first_stream, i);
+        if (sources_[i].packets_left == 0) begin_last_round(sources_[i]);
         if (sources_[i].packets_left == 0) sources_[i].parked = kEnded;
         place(i);
     }
     std::sort(by_stream_.begin(), by_stream_.end());
+    keep_bursts(plan);
+}
+
+void Transmitter::keep_bursts(const Plan& plan) {
+    for (Source& source : sources_) {
+        const std::uint32_t flow = plan.sources[source.plan_index].flow;
+        const Pattern& pattern = plan.flows[flow].pattern;
+        if (!pattern.starts_together()) continue;
+        const auto kept = std::find_if(flow_bursts_.begin(), flow_bursts_.end(),
+                                       [flow](const FlowBursts& f) { return f.flow == flow; });
+        source.bursts = std::uint32_t(kept - flow_bursts_.begin());
+        if (kept != flow_bursts_.end()) continue;
+        const auto bursts = std::uint64_t(plan.measure / pattern.period) + 1;
+        flow_bursts_.push_back({flow, {}});
+        flow_bursts_.back().bursts.resize(std::min<std::uint64_t>(bursts, kBurstsKept));
+    }
 }
 
 void Transmitter::set_cuts(Source& source, const FlowPlan& flow, std::uint32_t group) const {
+    source.group = group;
+    if (!flow.sizes.empty()) {
+        source.longest_l1_bytes = l1_bytes(templates_.of(group, Shape::kOnly)
+                                               .frame_bytes(std::uint32_t(std::min<std::uint64_t>(
+                                                   flow.path_mtu, flow.sizes.longest()))));
+        return;
+    }
     std::uint64_t left = flow.message_bytes;
     for (int packet = 0; packet < 3; ++packet) {
         const SegmentCut cut = next_segment(flow.message_bytes, left, flow.path_mtu);
@@ -219,7 +259,14 @@ std::uint32_t Transmitter::take(Picoseconds now, std::span<Departure> out) noexc
         SourceHeap& heap = heaps_[first];
         const std::uint32_t index = heap[0].source;
         Source& source = sources_[index];
-        const Picoseconds limit = std::min({next_turn(first), now + Picoseconds{1}, end_});
+        if (due >= source.end && source.resend_left == 0) [[unlikely]] {
+            source.packets_left = 0;
+            source.parked |= kEnded;
+            place(index);
+            continue;
+        }
+        Picoseconds limit = std::min({next_turn(first), now + Picoseconds{1}, end_});
+        if (source.resend_left == 0) limit = std::min(limit, source.end);
         taken += take_from(source, now, limit, out.subspan(taken));
         if (source.parked != 0) {
             place(index);
@@ -232,56 +279,147 @@ std::uint32_t Transmitter::take(Picoseconds now, std::span<Departure> out) noexc
 
 std::uint32_t Transmitter::next_stream(Source& source) const noexcept {
     std::uint32_t ahead = source.turn + kLookAhead;
-    if (ahead >= source.stream_count) ahead -= source.stream_count;
+    if (ahead >= source.round_size) ahead -= source.round_size;
     const std::uint32_t turn = source.turn;
-    source.turn = turn + 1 == source.stream_count ? 0 : turn + 1;
+    source.turn = turn + 1 == source.round_size ? 0 : turn + 1;
     if (source.order.empty()) {
         __builtin_prefetch(&streams_[source.first_stream] + ahead, 1);
         return source.first_stream + turn;
     }
     // Few streams: whatever `ahead` names, the line is near anyway.
-    if (ahead < source.stream_count) __builtin_prefetch(&streams_[source.order[ahead]], 1);
+    if (ahead < source.round_size) __builtin_prefetch(&streams_[source.order[ahead]], 1);
     return source.order[turn];
 }
 
 std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picoseconds limit,
                                      std::span<Departure> out) noexcept {
-    const Picoseconds shift = shift_[source.priority];
     const bool again = source.resend_left > 0;
     const std::uint64_t wanted = again ? source.resend_left : source.packets_left;
-    const auto room =
-        std::uint32_t(std::min({std::uint64_t{out.size()}, wanted, allowance(source)}));
-    std::uint64_t l1_sum = 0, frame_sum = 0;
-    std::uint32_t taken = 0, last_l1 = 0;
+    const auto room = std::size_t(std::min({std::uint64_t{out.size()}, wanted, allowance(source)}));
+    const bool plain = source.kind == Pattern::Kind::kConstant && !source.sizes;
+    const Run run = plain ? run_plain(source, now, limit, out.first(room))
+                          : run_patterned(source, now, limit, out.first(room));
+
+    SourceCounters& counters = source.counters;
+    if (counters.frames == 0) counters.first = now;
+    counters.frames += run.taken;
+    counters.l1_bytes += counters.last_l1_bytes + run.l1_bytes - run.last_l1_bytes;
+    counters.last_l1_bytes = run.last_l1_bytes;
+    counters.last = now;
+    if (again) {
+        source.resend_left -= run.taken;
+        source.due = earliest(source);
+    } else {
+        source.packets_left -= run.taken;
+        if (source.packets_left == 0) begin_last_round(source);
+    }
+    if (source.packets_left == 0 && source.resend_left == 0) source.parked |= kEnded;
+    if (source.has_limit && allowance(source) == 0) source.parked |= kBlocked;
+    totals_.frames.add(run.taken);
+    totals_.frame_bytes.add(run.frame_bytes);
+    return run.taken;
+}
+
+/// Fills `out` and advances the stream. Returns what the message has left then.
+[[gnu::always_inline]] inline std::uint64_t Transmitter::depart(
+    const Source& source, const Cut& cut, Shape shape, std::uint64_t left, std::uint32_t index,
+    Stream& stream, Picoseconds due, Departure& out) noexcept {
+    out = Departure{.due = due,
+                    .stream = index,
+                    .sequence = std::uint32_t(stream.frames),
+                    .tcp_sequence = stream.tcp_sequence,  // the PSN as well
+                    .payload_bytes = cut.payload_bytes,
+                    .priority = source.priority,
+                    .shape = shape};
+    const std::uint64_t still_left = left - cut.payload_bytes;
+    stream.message_bytes_left = std::uint32_t(still_left);
+    stream.tcp_sequence = (stream.tcp_sequence + cut.number_step) & source.number_mask;
+    ++stream.frames;
+    stream.frame_bytes += cut.frame_bytes;
+    return still_left;
+}
+
+/// A constant rate and messages of one size: all that changes is kept in registers, since stores to
+/// a stream might be stores to the source for all that the compiler knows.
+Transmitter::Run Transmitter::run_plain(Source& source, Picoseconds now, Picoseconds limit,
+                                        std::span<Departure> out) noexcept {
+    const Picoseconds shift = shift_[source.priority];
+    const std::uint64_t pace = source.pace, message_bytes = source.message_bytes;
+    const std::uint32_t path_mtu = source.path_mtu, round = source.round_size;
+    const std::uint32_t* const order = source.order.empty() ? nullptr : source.order.data();
+    Stream* const streams = streams_.data();
+    const auto stream_at = [&](std::uint32_t turn) {
+        return order ? order[turn] : source.first_stream + turn;
+    };
+    std::uint32_t turn = source.turn, ahead = turn + kLookAhead;
+    if (ahead >= round) ahead = round > kLookAhead ? ahead - round : turn;
+    Picoseconds due = source.due + shift, last_due{};
+    std::uint32_t fraction = source.due_fraction, last_fraction = 0;
+    Histogram::Batch lateness{*lateness_ns_};
+    Run run;
+    do {
+        lateness.record(std::uint64_t(whole_ns(now - due)));
+        if (now - due > source.debt_cap) [[unlikely]]
+            due += slip(source, now - due);
+        const std::uint32_t index = stream_at(turn);
+        __builtin_prefetch(streams + stream_at(ahead), 1);
+        if (++turn == round) turn = 0;
+        if (++ahead >= round) ahead = 0;
+        Stream& stream = streams[index];
+        const std::uint64_t left =
+            stream.message_bytes_left == 0 ? message_bytes : stream.message_bytes_left;
+        const Shape shape = next_segment(message_bytes, left, path_mtu).shape;
+        const Cut& cut = source.cuts[std::size_t(shape)];
+        depart(source, cut, shape, left, index, stream, due, out[run.taken++]);
+        run.frame_bytes += cut.frame_bytes;
+        run.l1_bytes += cut.l1_bytes;
+        run.last_l1_bytes = cut.l1_bytes;
+        last_due = due;
+        last_fraction = fraction;
+        const auto step = static_cast<unsigned __int128>(pace) * cut.l1_bytes + fraction;
+        fraction = std::uint32_t(step);
+        due += Picoseconds{std::int64_t(step >> 32)};
+    } while (run.taken < out.size() && due < limit);
+    source.turn = turn;
+    source.last_due = last_due - shift;
+    source.last_fraction = last_fraction;
+    source.due = source.paced = due - shift;
+    source.due_fraction = fraction;
+    return run;
+}
+
+Transmitter::Run Transmitter::run_patterned(Source& source, Picoseconds now, Picoseconds limit,
+                                            std::span<Departure> out) noexcept {
+    const Picoseconds shift = shift_[source.priority];
+    const bool again = source.resend_left > 0;
+    Histogram::Batch lateness{*lateness_ns_};
+    Run run;
+    bool ends = false;
     Picoseconds due = source.due + shift;
     do {
-        lateness_ns_->record(std::uint64_t(whole_ns(now - due)));
+        lateness.record(std::uint64_t(whole_ns(now - due)));
         if (now - due > source.debt_cap) [[unlikely]] {
-            slip(source, now - due);
+            source.due += slip(source, now - due);
             due = source.due + shift;
         }
-        const std::uint32_t stream_index = next_stream(source);
-        Stream& stream = streams_[stream_index];
+        const std::uint32_t turn = source.turn;
+        const std::uint32_t index = next_stream(source);
+        Stream& stream = streams_[index];
+        if (stream.message_bytes_left == 0 && source.sizes) begin_message(source);
         const std::uint64_t left =
             stream.message_bytes_left == 0 ? source.message_bytes : stream.message_bytes_left;
-        const Shape shape = next_segment(source.message_bytes, left, source.path_mtu).shape;
+        const SegmentCut segment = next_segment(source.message_bytes, left, source.path_mtu);
+        const Shape shape = segment.shape;
+        if (source.sizes) {
+            source.cuts[std::size_t(shape)] = cut_of(source, segment);
+            if (!again) ++source.shapes_sent[index - source.first_stream][std::size_t(shape)];
+        }
         const Cut& cut = source.cuts[std::size_t(shape)];
-        out[taken++] = Departure{.due = due,
-                                 .stream = stream_index,
-                                 .sequence = std::uint32_t(stream.frames),
-                                 .tcp_sequence = stream.tcp_sequence,  // the PSN as well
-                                 .payload_bytes = cut.payload_bytes,
-                                 .priority = source.priority,
-                                 .shape = shape};
-        const std::uint64_t still_left = left - cut.payload_bytes;
-        stream.message_bytes_left = std::uint32_t(still_left);
-        stream.tcp_sequence = (stream.tcp_sequence + cut.number_step) & source.number_mask;
-        ++stream.frames;
-        stream.frame_bytes += cut.frame_bytes;
-        frame_sum += cut.frame_bytes;
-        l1_sum += last_l1;
-        last_l1 = cut.l1_bytes;
-
+        const std::uint64_t still_left =
+            depart(source, cut, shape, left, index, stream, due, out[run.taken++]);
+        run.frame_bytes += cut.frame_bytes;
+        run.l1_bytes += cut.l1_bytes;
+        run.last_l1_bytes = cut.l1_bytes;
         const auto step =
             static_cast<unsigned __int128>(source.pace) * cut.l1_bytes + source.due_fraction;
         source.last_fraction = source.due_fraction;
@@ -289,60 +427,177 @@ std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picosecond
         source.last_due = source.due;
         source.due += Picoseconds{std::int64_t(step >> 32)};
         source.paced = source.due;
-        if (source.burst != 0 && !again) {
-            const std::uint64_t spent = source.burst_by_packets    ? 1
-                                        : source.burst_by_messages ? std::uint64_t{still_left == 0}
-                                                                   : cut.payload_bytes;
-            source.burst_left -= std::min(source.burst_left, spent);
-            if (source.burst_left == 0) start_next_burst(source);
+        if (source.sizes) {
+            // A message goes on where it began.
+            if (still_left > 0) {
+                source.turn = turn;
+            } else if (!again) {
+                ends = end_message(source);
+            }
+        }
+        if (source.kind != Pattern::Kind::kConstant && !again) {
+            if (source.bursts != kNoBursts && source.clock.begins_burst()) note_burst(source, now);
+            follow_pattern(source, cut.payload_bytes, cut.l1_bytes, still_left == 0);
+            ends |= source.due == kNever;  // the trace's last
+        }
+        if (ends) {
+            source.packets_left = run.taken;
+            break;
         }
         due = source.due + shift;
-    } while (taken < room && due < limit);
-
-    SourceCounters& counters = source.counters;
-    if (counters.frames == 0) counters.first = now;
-    counters.frames += taken;
-    counters.l1_bytes += counters.last_l1_bytes + l1_sum;
-    counters.last_l1_bytes = last_l1;
-    counters.last = now;
-    if (again) {
-        source.resend_left -= taken;
-        source.due = earliest(source);
-    } else {
-        source.packets_left -= taken;
-    }
-    if (source.packets_left == 0 && source.resend_left == 0) source.parked |= kEnded;
-    if (source.has_limit && allowance(source) == 0) source.parked |= kBlocked;
-    totals_.frames.add(taken);
-    totals_.frame_bytes.add(frame_sum);
-    return taken;
+    } while (run.taken < out.size() && due < limit);
+    return run;
 }
 
-void Transmitter::slip(Source& source, Picoseconds late) noexcept {
-    source.due += late - source.debt_cap;
-    source.counters.slipped += late - source.debt_cap;
+Picoseconds Transmitter::slip(Source& source, Picoseconds late) noexcept {
+    const Picoseconds by = late - source.debt_cap;
+    source.counters.slipped += by;
     ++source.counters.slips;
+    return by;
 }
 
-void Transmitter::start_next_burst(Source& source) noexcept {
-    // Bursts keep to their own clock: a pause delays one, not all that follow.
-    source.burst_left = source.burst;
-    source.floor = source.next_burst - shift_[source.priority];
-    source.due = std::max(source.due, source.floor);
-    source.due_fraction = 0;
-    source.next_burst += source.period;
+void Transmitter::begin_last_round(Source& source) noexcept {
+    if (source.last_streams == 0) return;
+    source.round_size = std::exchange(source.last_streams, 0);
+    source.turn = 0;
+    source.packets_left =
+        source.round_size * packets_per_message(source.message_bytes, source.path_mtu);
+}
+
+void Transmitter::follow_pattern(Source& source, std::uint32_t payload_bytes,
+                                 std::uint32_t l1_bytes, bool ends_message) noexcept {
+    const Picoseconds shift = shift_[source.priority];
+    const auto jump_to = [&](Picoseconds floor) {
+        source.floor = floor;
+        if (source.due >= floor) return;
+        source.due = floor;
+        source.due_fraction = 0;
+    };
+    PatternClock& clock = source.clock;
+    switch (source.kind) {
+        case Pattern::Kind::kBurst:
+        case Pattern::Kind::kTrace: {
+            if (!clock.spend(payload_bytes, ends_message)) return;
+            // Bursts keep to their own clock: a pause delays one, not all that follow.
+            const Picoseconds start = clock.start_next();
+            if (start == kNever) {
+                source.due = kNever;
+            } else {
+                jump_to(start - shift);
+            }
+            return;
+        }
+        case Pattern::Kind::kPoisson: {
+            source.last_gap_q32 = clock.gap_q32();
+            const unsigned __int128 step = static_cast<unsigned __int128>(source.pace) *
+                                               (source.last_gap_q32 * l1_bytes >> 10) >>
+                                           22;
+            source.due_fraction = std::uint32_t(step);
+            source.due = source.paced = source.last_due + Picoseconds{std::int64_t(step >> 32)};
+            return;
+        }
+        case Pattern::Kind::kOnOff: {
+            const Picoseconds off = clock.off_before(source.due + shift);
+            source.due += off;
+            source.paced = source.floor = source.due;
+            return;
+        }
+        case Pattern::Kind::kRamp:
+            while (source.due + shift >= clock.next_change()) {
+                // What is left of the gap at the change goes on at the new rate.
+                const Picoseconds at = std::max(clock.next_change() - shift, source.last_due);
+                const std::uint64_t old = source.pace;
+                set_plan_rate(source, clock.change());
+                const auto rest = static_cast<unsigned __int128>((source.due - at).count());
+                source.due = source.paced =
+                    at + Picoseconds{std::int64_t(rest * source.pace / old)};
+            }
+            return;
+        case Pattern::Kind::kConstant:
+            return;
+    }
+}
+
+void Transmitter::note_burst(Source& source, Picoseconds now) noexcept {
+    PatternClock& clock = source.clock;
+    clock.began();
+    auto& bursts = flow_bursts_[source.bursts].bursts;
+    if (clock.burst_index() >= bursts.size()) return;
+    BurstStart& burst = bursts[clock.burst_index()];
+    ++burst.sources;
+    burst.planned_first = std::min(burst.planned_first, clock.burst_start());
+    burst.planned_last = std::max(burst.planned_last, clock.burst_start());
+    burst.departed_first = std::min(burst.departed_first, now);
+    burst.departed_last = std::max(burst.departed_last, now);
+}
+
+void Transmitter::set_plan_rate(Source& source, BitRate rate) noexcept {
+    source.plan_pace = pace_q32(rate) * source.siblings;
+    set_pace(source, std::max(source.plan_pace, source.net_pace));
+}
+
+std::uint64_t Transmitter::size_of(const Source& source, std::uint64_t message) const noexcept {
+    return source.sizes->draw(source.seed, source.plan_index, message, source.path_mtu,
+                              source.shortest_packet);
+}
+
+void Transmitter::begin_message(Source& source) const noexcept {
+    source.message_bytes = size_of(source, source.messages_begun++);
+}
+
+bool Transmitter::end_message(Source& source) noexcept {
+    --source.messages_left;
+    source.bytes_left -= std::min(source.bytes_left, source.message_bytes);
+    return source.messages_left == 0 || source.bytes_left == 0;
+}
+
+Transmitter::Cut Transmitter::cut_of(const Source& source,
+                                     const SegmentCut& segment) const noexcept {
+    Cut cut;
+    cut.payload_bytes = segment.payload_bytes;
+    cut.frame_bytes = templates_.of(source.group, segment.shape).frame_bytes(segment.payload_bytes);
+    cut.l1_bytes = l1_bytes(cut.frame_bytes);
+    cut.number_step =
+        source.psn_step == 0 && source.number_mask == ~0u ? segment.payload_bytes : source.psn_step;
+    return cut;
+}
+
+std::uint64_t Transmitter::step_back(Source& source, std::uint64_t sent,
+                                     std::int64_t back) const noexcept {
+    const auto packets_of = [&](std::uint64_t bytes) {
+        return std::int64_t(packets_per_message(bytes, source.path_mtu));
+    };
+    if (!source.sizes) {
+        const std::int64_t packets = packets_of(source.message_bytes);
+        const std::int64_t at = (std::int64_t(sent / source.path_mtu) - back) % packets;
+        return std::uint64_t(at < 0 ? at + packets : at);
+    }
+    // Message by message: sizes are drawn once more.
+    std::uint64_t message = source.messages_begun - (sent > 0);
+    std::int64_t at = std::int64_t(sent / source.path_mtu) - back;
+    while (at < 0) at += packets_of(size_of(source, --message));
+    while (at > 0 && at >= packets_of(size_of(source, message))) {
+        at -= packets_of(size_of(source, message++));
+    }
+    source.messages_begun = message + (at > 0);
+    source.message_bytes = size_of(source, message);
+    return std::uint64_t(at);
 }
 
 void Transmitter::set_rate(std::uint32_t stream, BitRate rate, Picoseconds now) noexcept {
     const std::uint32_t index = source_of(stream);
     Source& source = sources_[index];
     const std::uint64_t old = source.pace;
-    set_pace(source, std::max(source.plan_pace, pace_q32(std::max(rate, kMinFlowRate))));
+    source.net_pace = pace_q32(std::max(rate, kMinFlowRate));
+    set_pace(source, std::max(source.plan_pace, source.net_pace));
     if (source.pace == old) return;
     // Once more the last packet's step, which is nothing before the first.
+    const std::uint64_t units = source.counters.last_l1_bytes;
+    const bool drawn = source.kind == Pattern::Kind::kPoisson && source.resend_left == 0;
     const unsigned __int128 step =
-        static_cast<unsigned __int128>(source.pace) * source.counters.last_l1_bytes +
-        source.last_fraction;
+        drawn ? static_cast<unsigned __int128>(source.pace) * (source.last_gap_q32 * units >> 10) >>
+                    22
+              : static_cast<unsigned __int128>(source.pace) * units + source.last_fraction;
     source.due_fraction = std::uint32_t(step);
     source.paced = source.last_due + Picoseconds{std::int64_t(step >> 32)};
     // A rise lets it go now at the earliest; what was due already stays so.
@@ -388,13 +643,11 @@ void Transmitter::rewind(std::uint32_t stream_index, Psn from, Picoseconds not_b
     const std::int32_t psns = distance(from, stream.psn), step = std::int32_t(source.psn_step);
     const std::int32_t back = psns > 0 ? (psns + step - 1) / step : psns / step;
     assert(back + std::int64_t{source.resend_left} >= 0);
-    const auto packets = std::int64_t(packets_per_message(source.message_bytes, source.path_mtu));
     const std::uint64_t sent =
         stream.message_bytes_left == 0 ? 0 : source.message_bytes - stream.message_bytes_left;
-    std::int64_t at = (std::int64_t(sent / source.path_mtu) - back) % packets;
-    if (at < 0) at += packets;
+    const std::uint64_t at = step_back(source, sent, back);
     stream.message_bytes_left =
-        at == 0 ? 0 : std::uint32_t(source.message_bytes - std::uint64_t(at) * source.path_mtu);
+        at == 0 ? 0 : std::uint32_t(source.message_bytes - at * source.path_mtu);
     stream.psn = stream.psn.plus(std::uint32_t(-back * step));
     source.resend_left = std::uint32_t(std::int64_t{source.resend_left} + back);
     source.hold = own_time(source.priority, std::max(now, not_before));
@@ -411,7 +664,9 @@ void Transmitter::stop(std::uint32_t stream) noexcept {
 
 std::vector<Transmitter::SourceReport> Transmitter::source_reports() const {
     std::vector<SourceReport> reports;
-    for (const Source& source : sources_) reports.push_back({source.plan_index, source.counters});
+    for (const Source& source : sources_) {
+        reports.push_back({source.plan_index, source.counters, source.shapes_sent});
+    }
     return reports;
 }
 

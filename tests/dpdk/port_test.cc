@@ -127,5 +127,55 @@ TEST_F(PortTest, AFrameOfSeveralSegmentsIsReadWhole) {
     EXPECT_EQ(port.unreadable(), 0u);
 }
 
+TEST_F(PortTest, NoMoreIsPostedThanTheLinkSendsInTheBacklog) {
+    MbufPort port(device_.port_id(), device_.tx_pool(), {templates_, streams_});
+    // 1094 bytes and 24 of overhead: 89.44 ns at 100 Gb/s, so 5 us hold 55 of them, and one more.
+    port.set({.backlog = 5us, .link_rate = 100_gbps, .frame_bytes = 1094});
+    std::uint32_t posted = 0;
+    const auto post_all = [&](Picoseconds now) {
+        for (std::uint32_t room = port.reserve(1); room == 1; room = port.reserve(1)) {
+            port.put({.due = {},
+                      .stream = 0,
+                      .sequence = next_++,
+                      .psn = Psn{1},
+                      .payload_bytes = 1024,
+                      .priority = 0,
+                      .shape = Shape::kFirst},
+                     now);
+            port.flush(0, now);
+            static_cast<void>(sent());
+            ++posted;
+        }
+    };
+    post_all(Picoseconds{0});
+    EXPECT_GE(posted, 55u);
+    EXPECT_LE(posted, 58u);
+    posted = 0;
+    port.flush(0, 1us);  // the link has sent 11 of them since
+    post_all(1us);
+    EXPECT_GE(posted, 11u);
+    EXPECT_LE(posted, 12u);
+}
+
+TEST_F(PortTest, ControlFramesLeaveAtOnceBeforeWhatIsPutAndNotFlushed) {
+    const Pool pool = Pool::rx("control", PoolSize::control(), SOCKET_ID_ANY);
+    MbufPort port(device_.port_id(), device_.tx_pool(), {templates_, streams_});
+    port.set({.control_pool = pool.get()});
+    put(port, 0);
+    const std::vector<std::byte> pause(60, std::byte{0x5a});
+    EXPECT_TRUE(port.send_control(pause, Picoseconds{0}));
+    port.flush(0, Picoseconds{0});
+    std::vector<std::uint32_t> lengths;
+    void* at = nullptr;
+    while (rte_ring_dequeue(out_, &at) == 0) {
+        lengths.push_back(static_cast<rte_mbuf*>(at)->pkt_len);
+        rte_pktmbuf_free(static_cast<rte_mbuf*>(at));
+    }
+    ASSERT_EQ(lengths.size(), 2u);
+    EXPECT_EQ(lengths[0], 60u);
+    EXPECT_GT(lengths[1], 1024u);
+    EXPECT_EQ(port.accepted(), 2u);
+}
+
 }  // namespace
 }  // namespace rocegen

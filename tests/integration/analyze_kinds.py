@@ -164,3 +164,38 @@ with Folder() as folder:
     report = analyze(path, "--max-flows", "100")
     equal(report, "a table of 100", flows_not_tracked=19_900, frames_not_tracked=39_800)
     expect_equal(report["roce"]["frames"], 40_000, "a table of 100: frames")
+
+    # Two points of one capture: loss between them is loss, not a copy
+    def block(kind, body):
+        body += bytes(-len(body) & 3)
+        return struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
+
+    def write_points(name, records):
+        with open(folder.file(name), "wb") as out:
+            out.write(block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)))
+            for _ in range(2):
+                out.write(block(1, struct.pack("<HHI", 1, 0, 0) + struct.pack("<HHB3xHH", 9, 1, 9, 0, 0)))
+            for when, interface, frame in sorted(records, key=lambda r: r[0]):
+                when += T0
+                out.write(block(6, struct.pack("<IIIII", interface, when >> 32, when & 0xFFFFFFFF, len(frame), len(frame)) + frame))
+        return folder.file(name)
+
+    sent = [(i * 1000, 0, data(i, tos=0x6A)) for i in range(7)]
+    arrived = [(i * 1000 + 2500, 1, data(i, tos=0x6B if i == 2 else 0x6A)) for i in (0, 1, 2, 4, 5, 6)]
+    answers = [(4600, 1, cnp(B, A, 34)), (6600, 0, cnp(B, A, 34)), (6700, 1, nak(B, A, 34, 3)), (8700, 0, nak(B, A, 34, 3))]
+    resent = [(9000 + i * 1000, 0, data(3 + i)) for i in range(4)] + [(11500 + i * 1000, 1, data(3 + i)) for i in range(4)]
+    report = analyze(write_points("points.pcapng", sent + arrived + answers + resent))
+    first, second = [f for f in report["flows"] if f["space"] == "request"]
+    none_but(first["psn"], "at the sender", received_again=4, retransmitted=4, rewinds=1)
+    none_but(second["psn"], "at the receiver", lost_first_pass=1, received_again=3, retransmitted=3, rewinds=1)
+    expect_equal((first["upstream"], second["upstream"]), (None, first["index"]), "the two points")
+    expect_equal(report["roce"]["requests"], second["psn"], "sums are of the last point")
+    story = [(e["kind"], e["flow"], e["delay_ns"]) for e in report["timeline"]["events"]]
+    story = [e for e in story if e[0] != "rate_fall"]  # it waits for the NAK, too
+    expect_equal(story, [("ce", second["index"], None), ("cnp", second["index"], 100), ("gap", second["index"], None),
+                         ("cnp", first["index"], 2000), ("nak", second["index"], 200), ("nak", first["index"], 2000),
+                         ("retransmission", first["index"], 300), ("retransmission", second["index"], 2500),
+                         ("recovery", second["index"], 0)], "the story of both points")
+    # Points that share a flow out among them are one
+    shared = analyze(write_points("shared.pcapng", [(i * 1000, i % 2, data(p)) for i, p in enumerate((0, 2, 1, 3, 4, 6))]))
+    none_but(flow(shared, 17)["psn"], "a bond", lost_first_pass=1, missing_at_end=1, reordered=1)

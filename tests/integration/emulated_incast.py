@@ -108,7 +108,8 @@ with Folder() as folder:
         for part in ("Fabric: 0 frames dropped", "Queues of the switches", "Pauses by PFC"):
             expect(part in text, f"report.txt has {part}")
 
-    done = rocegen("run", f"{SOURCE}/profiles/incast.yaml")
+    done = rocegen("run", f"{SOURCE}/profiles/incast.yaml", "--testbed",
+                   f"{SOURCE}/profiles/testbeds/loopback.yaml")
     expect_equal(done.returncode, 2, "status on the loopback, which has no switch")
     expect("has no switch" in done.stderr, f"why not: {done.stderr}")
 print(f"peaks, losses and headroom of {headroom} bytes are as computed")

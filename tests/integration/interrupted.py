@@ -8,11 +8,12 @@ import time
 from _lab import ROCEGEN, SOURCE, Folder, expect, expect_equal, profile
 
 LINK = f"{SOURCE}/profiles/testbeds/link.yaml"
+LOOPBACK = f"{SOURCE}/profiles/testbeds/loopback.yaml"
 SWITCH = f"{SOURCE}/profiles/testbeds/emulated.yaml"
 
 with Folder() as folder:
     path = folder.file("long.yaml", profile([{"rate": "20kpps"}], measure="1h"))
-    for name, arguments in (("loopback", []), ("link", ["--testbed", LINK]),
+    for name, arguments in (("loopback", ["--testbed", LOOPBACK]), ("link", ["--testbed", LINK]),
                             ("switch", ["--testbed", SWITCH])):
         for number in (signal.SIGINT, signal.SIGTERM):
             out = folder.file(f"{name}{int(number)}")

@@ -3,6 +3,7 @@ real time) and on the link in virtual time; on both, everything sent arrives onc
 from _lab import SOURCE, Folder, expect_equal, profile, run_json
 
 LINK = f"{SOURCE}/profiles/testbeds/link.yaml"
+LOOPBACK = f"{SOURCE}/profiles/testbeds/loopback.yaml"
 FLOWS = [
     {"message": "4096B", "qps": 16, "rate": "100kpps", "packets": 10001},
     {"message": "1025B", "qps": 3, "rate": "50kpps", "packets": 5000, "psn": 16777210},
@@ -13,7 +14,7 @@ FLOWS = [
 
 with Folder() as folder:
     path = folder.file("same.yaml", profile(FLOWS))
-    live = run_json(path)
+    live = run_json(path, "--testbed", LOOPBACK)
     virtual = run_json(path, "--testbed", LINK)
     same = ("first_psn", "last_psn", "opcodes_tx", "data_frames_tx", "tx_bytes_l2", "message_tx",
             "src_qp", "dest_qp", "udp_source_port", "data_frames_rx", "rx_bytes_l2",

@@ -94,7 +94,25 @@ def draw(path, folder):
     expect(shown.stdout.count("<table") >= 3, "fewer than three tables were made")
 
 
+def check_capture(folder, name, out):
+    path = os.path.join(SOURCE, "tests", "data", "rxe", name)
+    run = rocegen("analyze", path, "--out", out)
+    expect_equal(run.returncode, 0, f"exit status of analyze {name}; {run.stderr}")
+    expect_equal(sorted(os.listdir(out)), ["meta.json", "report.html", "report.json", "report.txt", "series.csv"],
+                 "files of a capture")
+    report = json.load(open(os.path.join(out, "report.json")))
+    expect_equal(json.loads(rocegen("analyze", "--json", path).stdout), report, "report.json and --json")
+    page = Page(open(os.path.join(out, "report.html"), encoding="utf-8").read())
+    expect_equal(page.fetches, [], "elements of a capture's page that fetch")
+    data = json.loads(page.data)
+    expect_equal(data["report"], report, "the embedded capture report")
+    rows = list(csv.DictReader(open(os.path.join(out, "series.csv"))))
+    wanted = report["roce"]["frame_bytes"] + 4 * report["roce"]["frames"]
+    expect(sum(column(rows, "flow_rx", None, "sum")) >= wanted, "bytes of a capture's flows")
+
+
 with Folder() as folder:
+    check_capture(folder, "uc.pcap", folder.file("capture"))
     beds = os.path.join(SOURCE, "profiles", "testbeds")
     incast = open(os.path.join(SOURCE, "profiles", "incast.yaml")).read()
     # What would end a script element, in a text that the report embeds.

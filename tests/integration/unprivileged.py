@@ -13,11 +13,14 @@ with tempfile.TemporaryDirectory(prefix="rocegen_nobody_") as folder:
     os.chmod(folder, 0o755)
     command = os.path.join(folder, "rocegen")
     path = os.path.join(folder, "first.yaml")
+    testbed = os.path.join(folder, "loopback.yaml")
     subprocess.run(["cp", ROCEGEN, command], check=True)
     subprocess.run(["cp", f"{SOURCE}/profiles/first.yaml", path], check=True)
+    subprocess.run(["cp", f"{SOURCE}/profiles/testbeds/loopback.yaml", testbed], check=True)
     both = [
         subprocess.Popen(
-            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", command, "run", path],
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", command, "run", path,
+             "--testbed", testbed],
             env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}, cwd="/",
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(2)

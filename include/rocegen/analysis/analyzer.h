@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "rocegen/analysis/burst_arrivals.h"
 #include "rocegen/analysis/result.h"
 #include "rocegen/analysis/rx_series.h"
 #include "rocegen/analysis/sequence.h"
@@ -67,6 +68,7 @@ public:
     std::span<const StreamRx> streams() const noexcept { return streams_; }
     /// One-way delay by flow, ns.
     std::span<const Histogram> delays() const noexcept { return delay_ns_; }
+    const BurstArrivals& burst_arrivals() const noexcept { return burst_arrivals_; }
     /// Message completion time by flow, ns.
     std::span<const Histogram> message_times() const noexcept { return message_ns_; }
     const RxSeries& series() const noexcept { return series_; }
@@ -91,7 +93,9 @@ private:
     std::unordered_map<std::uint64_t, std::uint32_t> by_source_qp_;  ///< Likewise.
     std::vector<Histogram> message_ns_;
     std::array<std::uint64_t, kMalformedCount> malformed_{};
+    BurstArrivals burst_arrivals_;
     RxSeries series_;
+    std::vector<bool> sends_cnps_;  ///< By flow.
     Totals totals_;
 };
 

@@ -4,6 +4,9 @@
 ///
 /// Which responses answer which requests stands in no frame: they are *partners* when one flow alone
 /// between the two hosts, the other way round, can have that PSN. Without a partner a gap is loss.
+/// A capture may see a frame at several *points*: interfaces, or files merged. Points that share a flow's
+/// PSNs out among them are one flow; a point that shows PSNs which another one had before is further on
+/// its way, and has a flow of its own. Loss between two points is seen at the later one.
 /// CNPs have no PSN; they are kept by the QP that they slow down.
 ///
 /// Times: nanoseconds since the epoch. Bytes: without FCS, by the length on the wire.
@@ -32,14 +35,16 @@ struct FlowKey {
     std::uint32_t dest_qp = 0;
     std::uint32_t source_qp = 0;  ///< UD; 0 elsewhere.
     bool response = false;
+    std::uint32_t point = 0;  ///< Of a flow seen at a second one, plus 1; 0 elsewhere.
     friend bool operator==(const FlowKey& a, const FlowKey& b) {
         const auto same = [](const IpAddress& x,
                              const IpAddress& y) {  // without a call of memcmp()
             using Halves = std::array<std::uint64_t, 2>;
             return std::bit_cast<Halves>(x.bytes) == std::bit_cast<Halves>(y.bytes);
         };
-        return a.dest_qp == b.dest_qp && a.source_qp == b.source_qp && a.response == b.response &&
-               same(a.source, b.source) && same(a.destination, b.destination);
+        return a.dest_qp == b.dest_qp && a.point == b.point && a.source_qp == b.source_qp &&
+               a.response == b.response && same(a.source, b.source) &&
+               same(a.destination, b.destination);
     }
 };
 struct FlowKeyHash {
@@ -74,7 +79,10 @@ struct CaptureFlow {
     Psn open_read;
     std::uint64_t corrupt = 0;  ///< Frames with a bad ICRC behind a good one: not in `psn`.
     std::uint64_t unfinished_messages = 0;  ///< READ responses that another began before the LAST.
-    std::uint32_t partner = kNoFlow, index = kNoFlow;  ///< In flows().
+    std::uint32_t partner = kNoFlow, index = kNoFlow;        ///< In flows().
+    std::uint32_t first_point = 0;                           ///< Where its first frame was seen.
+    std::uint32_t upstream = kNoFlow, downstream = kNoFlow;  ///< The same flow at other points.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> points;  ///< Others, and their flows.
     FlowWatchState watch;
     std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
     std::uint8_t pairing_failures = 0;
@@ -90,6 +98,7 @@ struct CnpTarget {
     std::array<std::uint64_t, 4> ecn{};
     Tally<IpAddress, 16> sources;
     std::uint8_t tries = 0;
+    std::uint32_t point = 0;       ///< As FlowKey's.
     std::uint32_t flow = kNoFlow;  ///< The flow that it slows, once that is known.
     Tally<std::uint8_t, 64> dscp;
 };
@@ -104,7 +113,9 @@ public:
     /// Whose events and causes are watched; none by default.
     void watch(const FlowWatch::Surroundings& surroundings) { watch_.watch(surroundings); }
     /// RoCEv2 and RoCEv1; others are ignored. `frame`: its number in the capture, 0 where there is none.
-    void on_packet(const Packet& packet, std::int64_t when_ns, std::uint64_t frame = 0);
+    /// `point`: where it was seen. False: a copy of what was seen at another point before.
+    bool on_packet(const Packet& packet, std::int64_t when_ns, std::uint64_t frame = 0,
+                   std::uint32_t point = 0);
 
     const std::deque<CaptureFlow>& flows() const { return flows_; }  ///< In order of arrival.
     const std::deque<CnpTarget>& cnp_targets() const { return targets_; }
@@ -130,7 +141,9 @@ private:
         std::uint64_t frames = 0;
         std::uint16_t path_mtu = 0;
         bool mixed_mtu = false;
+        bool two_points = false;  ///< Seen at a second point on its way.
     };
+    static constexpr std::size_t kMaxPoints = 16;
     struct Slot {
         std::uint32_t hash = 0, flow = kNoFlow;
     };
@@ -138,12 +151,18 @@ private:
     Slot& slot_of(const FlowKey& key);
     void grow_index();
     CaptureFlow* flow_of(const FlowKey& key);
+    CaptureFlow* at_point(CaptureFlow& first, const Packet& packet, std::uint32_t point);
+    bool together(const CaptureFlow& flow, std::uint32_t point) const {
+        return !hosts_[flow.hosts].two_points || flow.first_point == point;
+    }
+    FlowWatchState* twin_of(const CaptureFlow& flow);
     std::uint32_t hosts_of(const FlowKey& key);
-    void on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t frame);
+    bool on_cnp(const Packet& packet, std::int64_t when_ns, std::uint64_t frame,
+                std::uint32_t point);
     void count(CaptureFlow& flow, const Packet& packet, std::int64_t when_ns);
     void on_request(CaptureFlow& flow, const Packet& packet, const FlowWatch::Frame& frame);
     void on_response(CaptureFlow& flow, const Packet& packet, const FlowWatch::Frame& frame);
-    std::uint32_t slowed_by(const CnpTarget& target, const IpAddress& source);
+    std::uint32_t slowed_by(const CnpTarget& target, const IpAddress& source, std::uint32_t point);
     void learn_mtu(CaptureFlow& flow, const Packet& packet);
     CaptureFlow* partner_of(CaptureFlow& flow, Psn psn);
     CaptureFlow& pair(CaptureFlow& responses, std::uint32_t requests);

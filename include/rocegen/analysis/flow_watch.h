@@ -70,6 +70,8 @@ public:
         std::int64_t ns = 0, before_ns = 0;
         std::uint64_t number = 0;
         bool first = false;
+        std::uint32_t point = 0;
+        const FlowWatchState* twin = nullptr;  ///< The flow at the point before, or behind.
     };
     void on_data(FlowWatchState& state, const Packet& packet, const Frame& frame);
     /// What it meant for the flow's PSNs.

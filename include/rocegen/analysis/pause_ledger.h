@@ -67,6 +67,7 @@ public:
     struct Source {
         MacAddress mac;
         bool mac_known = true;
+        std::uint32_t point = 0;  ///< Interface, as FlowTable has it.
         std::uint64_t pfc_frames = 0, no_class = 0, global_frames = 0;
         std::array<PauseCounts, 8> priorities;
         PauseCounts global;
@@ -82,7 +83,7 @@ public:
 
     /// Pause frames; of others, whether they are data for one that paused.
     void on_packet(const Packet& packet, std::int64_t when_ns, bool mac_known = true,
-                   std::uint64_t frame = 0);
+                   std::uint64_t frame = 0, std::uint32_t point = 0);
     /// What is still paused ends as its time runs out. Nothing may come behind it.
     void finish();
 
@@ -90,13 +91,19 @@ public:
     const std::vector<PauseSpan>& deadlocks() const { return deadlocks_; }
     std::int64_t watchdog_ns() const { return watchdog_ns_; }
 
-    /// The latest pause of a priority, by whomever.
+    /// The latest pause of a priority at a point, by whomever.
     struct Latest {
         std::uint64_t number = 0;  ///< Counts them; 0: none.
         std::int64_t ns = 0;
         std::uint32_t event = kNoCause;
     };
-    const Latest& latest(std::uint8_t priority) const { return latest_[priority & 7]; }
+    const Latest& latest(std::uint32_t point, std::uint8_t priority) const {
+        for (const auto& [at, latest] : latest_) {
+            if (at == point) return latest[priority & 7];
+        }
+        static constexpr Latest kNotYet{};
+        return kNotYet;
+    }
 
     std::vector<Source> sources() const;  ///< In order of arrival, what runs at the end counted.
     std::uint64_t pfc_frames() const { return pfc_frames_; }
@@ -120,7 +127,8 @@ private:
         std::array<Clock, 9> clocks;  ///< [8]: 802.3x.
         std::array<Instant, 9> sums{};
     };
-    Entry* entry_of(const MacAddress& mac, bool known);
+    Entry* entry_of(const MacAddress& mac, bool known, std::uint32_t point);
+    std::array<Latest, 8>& latest_at(std::uint32_t point);
     void apply(Entry& entry, std::size_t index, std::uint16_t quanta, std::int64_t when_ns,
                std::uint64_t frame);
     void xon(Entry& entry, std::size_t index, std::int64_t when_ns, std::uint64_t frame);
@@ -137,7 +145,7 @@ private:
     const BurstMeter* bursts_ = nullptr;
     std::vector<Entry> entries_;
     std::vector<PauseSpan> storms_, deadlocks_;
-    std::array<Latest, 8> latest_;
+    std::vector<std::pair<std::uint32_t, std::array<Latest, 8>>> latest_;  ///< By point.
     std::uint32_t running_ = 0;  ///< Clocks that run, whether or not their time is over.
     std::int64_t base_ns_ = 0;
     bool based_ = false;

@@ -92,6 +92,8 @@ public:
     void on_answer(Psn psn);
 
     bool started() const { return started_; }
+    /// Whether a frame with this PSN was there.
+    bool seen(Psn psn) const;
     /// Whether an answer with this PSN can belong here: PSNs seen, and a window behind them.
     bool answers(Psn psn) const;
     Psn first() const { return Psn{std::uint32_t(start_)}; }

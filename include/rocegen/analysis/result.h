@@ -108,10 +108,12 @@ struct FlowResult : Traffic {
     /// Of streams with a limit that came whole: from the first departure to the last arrival.
     Distribution completion_ns;
     std::optional<double> jain;  ///< Fairness over the streams' payload received.
-    std::vector<CdfPoint> latency_cdf;
+    std::vector<CdfPoint> latency_cdf, message_cdf;
     AmountResult rx_series,
         ce_series;  ///< L2 bytes and CE marks received. Empty: none, or not kept.
     double goodput_bits_per_sec = 0;
+    /// Of bursts in step: from the first source's start to the last one's, a value a burst.
+    Distribution burst_skew_planned_ns, burst_skew_departure_ns, burst_skew_arrival_ns;
 };
 
 /// What a port's link partner says of itself by LLDP.
@@ -165,7 +167,10 @@ struct GeneratorResult {
 struct FabricTotals {
     std::uint64_t drops = 0;  ///< Frames, of all causes.
     std::uint64_t egress_threshold_drops = 0, shared_pool_full_drops = 0, headroom_full_drops = 0,
-                  not_ect_drops = 0;
+                  not_ect_drops = 0, watchdog_drops = 0, link_down_drops = 0,
+                  switch_restart_drops = 0, no_route_drops = 0, fcs_drops = 0,
+                  receiver_full_drops = 0;
+    std::uint64_t storms = 0;                       ///< Times that a watchdog acted.
     std::uint64_t ce_marked = 0;                    ///< Frames that switches marked.
     std::uint64_t pfc_xoff_tx = 0, pfc_xon_tx = 0;  ///< By switches; a priority each.
     std::uint64_t queue_peak_bytes = 0;             ///< Of the deepest queue, whole cells.

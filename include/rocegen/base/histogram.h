@@ -24,6 +24,31 @@ public:
         if (value < min_) min_ = value;
         if (value > max_) max_ = value;
     }
+    /// The same for values that come together: what all of them share is stored once, at the end.
+    class Batch {
+    public:
+        explicit Batch(Histogram& into) noexcept : into_(into) {}
+        Batch(const Batch&) = delete;
+        Batch& operator=(const Batch&) = delete;
+        ~Batch() {
+            into_.count_ += count_;
+            into_.sum_ += sum_;
+            if (min_ < into_.min_) into_.min_ = min_;
+            if (max_ > into_.max_) into_.max_ = max_;
+        }
+        void record(std::uint64_t value) noexcept {
+            const std::size_t at = index(value);
+            ++into_.counts_[at < into_.counts_.size() ? at : into_.counts_.size() - 1];
+            ++count_;
+            sum_ += value;
+            if (value < min_) min_ = value;
+            if (value > max_) max_ = value;
+        }
+
+    private:
+        Histogram& into_;
+        std::uint64_t count_ = 0, sum_ = 0, min_ = ~std::uint64_t{0}, max_ = 0;
+    };
     void merge(const Histogram& other);
     void clear();
 

@@ -1,5 +1,6 @@
 /// Did the generator keep its plan? The rule, in one place: no slip; nothing left over that a port
-/// did not take; each constant rate within 1 %, unless pause frames held it.
+/// did not take; each constant rate within 1 %, unless pause frames held it; no
+/// pause storm lapsed.
 /// Thread: main, after all stopped.
 #pragma once
 

@@ -59,7 +59,8 @@ public:
     std::uint32_t on_packet(const Packet& packet, Picoseconds now,
                             std::span<Reply> replies) noexcept;
     /// A packet of a stream sent here left: `frame_bytes` of it, and PSNs it takes. `responses`: a
-    /// READ or an atomic. Its PSN is the one that the stream's requester expects.
+    /// READ or an atomic. Its PSN is the one that the stream's requester expects, or the first of the
+    /// READ that it is in.
     void on_sent(std::uint32_t stream, Psn psn, std::uint32_t frame_bytes, Picoseconds now,
                  std::uint32_t packets = 1, bool responses = false) noexcept;
 

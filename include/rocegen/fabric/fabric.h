@@ -92,6 +92,7 @@ private:
     void restart_switch(std::uint32_t index, bool up, Picoseconds now);
     void routes_changed(std::uint32_t fault, Picoseconds now);
     void reroute(Picoseconds now);
+    std::string what_of(const FaultConfig& fault) const;
     void note_first_frame(std::uint32_t wire, Picoseconds now);
 
     const Plan& plan_;

@@ -118,8 +118,11 @@ struct NicResult {
     std::uint64_t held_frames = 0;
     Peak rx_backlog_ns;  ///< What a slow receiver had to work off.
 };
+std::string_view to_text(FaultConfig::Kind kind);
+
 struct FaultResult {
     FaultConfig fault;
+    std::string of;  ///< "leaf0:3 - spine0:1", "leaf0", "receiver[0]".
     /// When all switches had routes again that know of it; kNever if it changed none.
     Picoseconds rerouted = kNever;
     /// Frames lost between this fault and the next (or the end), by cause.

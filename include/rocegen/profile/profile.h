@@ -47,7 +47,7 @@ struct HostRef {
 };
 
 /// What a flow without `pattern` does: evenly spaced, its sources spread in phase.
-inline constexpr Pattern kEvenPattern{Pattern::Kind::kConstant, {}, 0, {}, false};
+inline constexpr Pattern kEvenPattern{.in_step = false};
 
 struct Flow : FlowFrames {
     std::string name;        ///< Default: "flow" and its index.
@@ -56,8 +56,13 @@ struct Flow : FlowFrames {
     std::string class_name;  ///< Empty: DSCP 0, Not-ECT, priority 0.
     RateSpec rate;           ///< L1, per source host; inside a burst. Required.
     Pattern pattern = kEvenPattern;
-    bool source_per_qp = false;             ///< Each QP paces itself.
-    std::uint64_t packets = 0;              ///< Of the whole flow, 1..2^63; 0: no limit.
+    bool source_per_qp = false;         ///< Each QP paces itself.
+    std::optional<RateSpec> ramp_from;  ///< kRamp: as `rate`.
+    std::vector<TraceEntry> trace;      ///< kTrace.
+    MessageSizes sizes;                 ///< Not empty: in the place of message_bytes.
+    /// Of the whole flow, at most one of them; 0: no limit.
+    std::uint64_t packets = 0, messages = 0, bytes = 0;
+    Picoseconds duration = kNever;          ///< From `start` on.
     Picoseconds start{};                    ///< Since the run's start, 0..1000 h.
     bool shuffled = false;                  ///< QPs in a random, fixed order.
     FlowBehaviour behaviour = open_loop();  ///< Without marks: those are behaviours_of()'s.

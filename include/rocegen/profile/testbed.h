@@ -11,6 +11,7 @@
 
 #include "rocegen/base/units.h"
 #include "rocegen/fabric/config.h"
+#include "rocegen/profile/fabric_names.h"
 #include "rocegen/profile/places.h"
 #include "rocegen/profile/profile.h"
 #include "rocegen/wire/address.h"
@@ -58,6 +59,7 @@ struct Testbed {
     };
     Cores cores;                         ///< dpdk.
     FabricConfig fabric = one_link({});  ///< emulated; its seed is the plan's.
+    FabricNames fabric_names;            ///< What it says by name; resolve_fabric() adds it.
     std::uint32_t link_mtu = 1500;       ///< emulated, 256..9600.
     Places places;
 
@@ -73,7 +75,7 @@ struct Testbed {
 /// The first thing that `e` needs and the testbed does not have.
 std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbed& testbed);
 
-/// profiles/testbeds/loopback.yaml: what runs when no testbed is named.
+/// profiles/testbeds/emulated.yaml: what runs when no testbed is named.
 std::string_view default_testbed_yaml();
 
 }  // namespace rocegen

@@ -86,6 +86,12 @@ std::vector<Annotation> annotations(const CaptureReport& report);
 /// The timeline as lines of text; the first `most` events.
 std::string timeline_text(const CaptureReport& report, std::size_t most = 1000);
 std::string flow_name(const CaptureFlow& flow);
+/// "interface 3", "file 1 interface 0".
+std::string point_name(std::uint32_t point);
+/// Interface `interface` of file `file` as FlowTable's point.
+constexpr std::uint32_t point_of(std::uint32_t file, std::uint32_t interface) {
+    return file << 16 | (interface & 0xffff);
+}
 
 /// Sums over all flows tracked.
 struct FlowSums {

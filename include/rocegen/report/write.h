@@ -18,6 +18,8 @@ namespace rocegen {
 void write_report(const std::filesystem::path& dir, const Result& result, const Plan& plan,
                   const Evidence& evidence, const Meta& meta, const FabricResult* fabric = nullptr);
 
+/// With those above it, where they are missing. Throws Failure(kMachineCannot).
+void make_directory(const std::filesystem::path& dir);
 /// The whole file appears under its name at once or not at all: it is written beside and renamed.
 /// Throws Failure(kMachineCannot) that names the path and why.
 void write_file(const std::filesystem::path& path, std::string_view text);

@@ -31,15 +31,23 @@ struct MessageCost {
 };
 MessageCost cost_of(const FlowPlan& flow, const TemplateGroup& group);
 
-/// Sums over `bursts` bursts of a source with `streams` streams, long enough for the mean.
+/// Sums over `bursts` bursts of a source host with `streams` streams, long enough for the mean; of a
+/// trace over all of it.
 struct BurstCost {
     unsigned __int128 packets = 0, payload_bytes = 0, l1_bytes = 0;
     std::uint64_t bursts = 1;
 };
 BurstCost burst_cost(const FlowPlan& flow, const TemplateGroup& group, std::uint32_t streams);
+/// How long one lasts at the flow's rate; at most 2^62 ps.
+Picoseconds burst_time(const FlowPlan& flow, const BurstCost& burst);
 
-/// L1 bit/s of one source over a whole period; of a constant flow its bit_rate.
+/// L1 bit/s of one source host over whole periods, of a ramp over the time that it is active. `burst`
+/// is asked for only if the pattern sends amounts.
 BitRate mean_rate(const FlowPlan& flow, const BurstCost& burst);
+
+/// Its part of the flow's limits: what stops a source (packets, last_streams, messages, bytes).
+void limit_source(const FlowPlan& flow, SourcePlan& source);
+
 /// `rate` of a flow whose messages cost `cost`, on a link of `link`, in L1 bit/s.
 BitRate resolve_rate(const RateSpec& rate, BitRate link, const MessageCost& cost);
 

@@ -12,6 +12,7 @@
 
 #include "rocegen/base/psn.h"
 #include "rocegen/base/units.h"
+#include "rocegen/traffic/pattern.h"
 #include "rocegen/traffic/storm_plan.h"
 #include "rocegen/wire/address.h"
 #include "rocegen/wire/frame.h"
@@ -40,17 +41,6 @@ struct HostPlan {
     IpAddress ip;
 };
 
-/// When a source's packets are due.
-struct Pattern {
-    enum class Kind : std::uint8_t { kConstant, kBurst };
-    enum class Amount : std::uint8_t { kBytes, kPackets, kMessages };
-    Kind kind = Kind::kConstant;
-    Amount amount = Amount::kBytes;  ///< kBurst: what `burst` counts; bytes are payload.
-    std::uint64_t burst = 0;         ///< A burst ends with the packet that reaches it.
-    Picoseconds period{};            ///< kBurst: from start to start.
-    bool in_step = true;             ///< kBurst: all sources start together; else spread in phase.
-};
-
 struct FlowPlan {
     std::string name;
     std::uint8_t priority = 0;
@@ -67,8 +57,17 @@ struct FlowPlan {
     BitRate bit_rate;                  ///< L1, resolved; inside a burst for kBurst.
     BitRate mean_bit_rate;             ///< L1, over whole periods; bit_rate for kConstant.
     Pattern pattern;
-    std::uint64_t packets = 0;  ///< Of the whole flow; 0: until the run ends.
+    std::vector<TraceEntry> trace;  ///< kTrace: not empty, in order of time.
+    /// Not empty: messages are that long, message_bytes is their mean, and a source sends a whole
+    /// message before it goes on to its next stream.
+    MessageSizes sizes;
+    std::uint32_t shortest_packet = 1;  ///< With `sizes`: bytes that a last packet has at least.
+    /// Of the whole flow, at most one of them; 0: until the run ends.
+    std::uint64_t packets = 0, messages = 0, bytes = 0;
     Picoseconds start{};
+    Picoseconds duration = kNever;  ///< From `start` on.
+    Picoseconds active{};           ///< That it can send before the run's end.
+    std::uint32_t source_hosts = 1;
     /// Each QP paces itself and can be controlled alone: for what reacts to the network.
     bool source_per_qp = false;
 };
@@ -89,10 +88,15 @@ struct SourcePlan {
     std::uint32_t first_stream = 0, stream_count = 0;
     std::uint64_t packets = 0;  ///< Its share of the flow's; 0: no limit.
     bool limited = false;
-    Picoseconds start{};    ///< With its phase.
-    bool shuffled = false;  ///< Goes round its streams in a random fixed order.
+    /// When these are sent, one more message on each of its first `last_streams` streams.
+    std::uint32_t last_streams = 0;
+    std::uint64_t messages = 0;  ///< With sizes: the limit, or none; and of payload bytes, ended
+    std::uint64_t bytes = 0;     ///< by the message that reaches it.
+    Picoseconds start{};         ///< With its phase.
+    bool shuffled = false;       ///< Goes round its streams in a random fixed order.
     /// Of the sources that share the host's rate this is number `sibling`, each with an equal part.
     std::uint32_t sibling = 0, siblings = 1;
+    std::uint32_t rank = 0, of_flow = 1;  ///< The same among all of its flow.
 };
 
 /// One (flow, source host, destination host, QP).

@@ -13,6 +13,7 @@
 
 #include "rocegen/base/histogram.h"
 #include "rocegen/base/units.h"
+#include "rocegen/traffic/pattern_clock.h"
 #include "rocegen/traffic/plan.h"
 #include "rocegen/traffic/source_heap.h"
 
@@ -91,11 +92,25 @@ public:
     struct SourceReport {
         std::uint32_t source = 0;  ///< Index in the plan.
         const SourceCounters& counters;
+        /// Of each of its streams, if its messages have drawn sizes: frames by Shape.
+        std::span<const std::array<std::uint64_t, kShapeCount>> shapes_sent;
     };
     std::vector<SourceReport> source_reports() const;
     /// now - due at take(), ns, before a slip. Null: no sources, nothing recorded. Transmitters may
     /// share one.
     const Histogram* lateness_ns() const noexcept { return lateness_ns_; }
+    /// When the sources of a flow of bursts in step began each burst.
+    struct BurstStart {
+        std::uint32_t sources = 0;
+        Picoseconds planned_first = kNever, planned_last{};    ///< As drawn.
+        Picoseconds departed_first = kNever, departed_last{};  ///< When its first packet was taken.
+    };
+    static constexpr std::size_t kBurstsKept = 4096;
+    struct FlowBursts {
+        std::uint32_t flow = 0;
+        std::vector<BurstStart> bursts;  ///< The flow's first ones, kBurstsKept at most.
+    };
+    const std::vector<FlowBursts>& flow_bursts() const noexcept { return flow_bursts_; }
     /// Time a priority stood still while it had packets left.
     Picoseconds paused_time(std::uint8_t priority, Picoseconds now) const noexcept;
 
@@ -131,11 +146,24 @@ private:
         bool has_limit = false;
         std::uint32_t psn_step = 1;  ///< Of a packet; 0: it cannot be limited or rewound.
         std::uint32_t number_mask = 0xff'ffff;  ///< Of a PSN; TCP's numbers have 32 bits.
-        bool burst_by_packets = false, burst_by_messages = false;
         Psn limit{};
         Picoseconds debt_cap{};
-        std::uint64_t burst = 0, burst_left = 0;
-        Picoseconds period{}, next_burst{};
+        Pattern::Kind kind = Pattern::Kind::kConstant;
+        PatternClock clock;
+        std::uint64_t net_pace = 0;  ///< As set_rate() wants it.
+        std::uint64_t last_gap_q32 =
+            0;                         ///< Of the last packet, as a multiple of its step; 0: once.
+        std::uint32_t round_size = 0;  ///< Streams that it goes round.
+        std::uint32_t last_streams = 0;  ///< See SourcePlan.
+        Picoseconds end = kNever;        ///< Real time; nothing new from there on.
+        const MessageSizes* sizes = nullptr;
+        std::uint64_t messages_begun = 0, messages_left = 0, bytes_left = 0;
+        std::vector<std::array<std::uint64_t, kShapeCount>> shapes_sent;
+        std::uint64_t seed = 0;
+        std::uint32_t shortest_packet = 1;
+        std::uint32_t group = 0;
+        std::uint32_t bursts = kNoBursts;  ///< Index into flow_bursts_.
+        std::uint32_t siblings = 1;
         std::uint32_t plan_index = 0;
         std::vector<std::uint32_t> order;  ///< Shuffled stream indices; empty: in order.
         SourceCounters counters;
@@ -158,15 +186,41 @@ private:
     /// Packets of one source that are due before `limit`, at most out.size(), at least one.
     std::uint32_t take_from(Source& source, Picoseconds now, Picoseconds limit,
                             std::span<Departure> out) noexcept;
-    void slip(Source& source, Picoseconds late) noexcept;
+    struct Run {
+        std::uint32_t taken = 0, last_l1_bytes = 0;
+        std::uint64_t frame_bytes = 0, l1_bytes = 0;
+    };
+    Run run_plain(Source& source, Picoseconds now, Picoseconds limit,
+                  std::span<Departure> out) noexcept;
+    Run run_patterned(Source& source, Picoseconds now, Picoseconds limit,
+                      std::span<Departure> out) noexcept;
+    static std::uint64_t depart(const Source& source, const Cut& cut, Shape shape,
+                                std::uint64_t left, std::uint32_t index, Stream& stream,
+                                Picoseconds due, Departure& out) noexcept;
+    /// Counts it; how far the plan moves back.
+    static Picoseconds slip(Source& source, Picoseconds late) noexcept;
     static Picoseconds earliest(const Source& source) noexcept;
     /// After its limit or its position changed.
     void unblock(Source& source, Picoseconds now) noexcept;
-    void start_next_burst(Source& source) noexcept;
+    /// What the pattern puts between a packet and the next.
+    void follow_pattern(Source& source, std::uint32_t payload_bytes, std::uint32_t l1_bytes,
+                        bool ends_message) noexcept;
+    static void begin_last_round(Source& source) noexcept;
+    void note_burst(Source& source, Picoseconds now) noexcept;
+    void set_plan_rate(Source& source, BitRate rate) noexcept;
+    void begin_message(Source& source) const noexcept;
+    /// After a message of drawn size; true if it was the last.
+    bool end_message(Source& source) noexcept;
+    Cut cut_of(const Source& source, const SegmentCut& segment) const noexcept;
+    /// Where a sized source is after going `back` packets back; sets its message.
+    std::uint64_t step_back(Source& source, std::uint64_t sent, std::int64_t back) const noexcept;
+    std::uint64_t size_of(const Source& source, std::uint64_t message) const noexcept;
+    void keep_bursts(const Plan& plan);
     std::uint32_t next_stream(Source& source) const noexcept;
     void resume_expired(Picoseconds now) noexcept;
     void resume(unsigned priority, Picoseconds at) noexcept;
 
+    static constexpr std::uint32_t kNoBursts = ~std::uint32_t{0};
     static constexpr std::uint32_t kLookAhead = 8;  ///< Streams prefetched, in packets.
 
     const FrameTemplates& templates_;
@@ -180,6 +234,7 @@ private:
     std::uint8_t paused_mask_ = 0;
     std::array<Picoseconds, 8> shift_{};  ///< Sum of the pauses that ended.
     std::array<Picoseconds, 8> paused_since_{}, paused_until_{};
+    std::vector<FlowBursts> flow_bursts_;
     Totals totals_;
     std::optional<Histogram> own_lateness_;
     Histogram* lateness_ns_ = nullptr;

@@ -339,7 +339,8 @@
       ['CE share', f => f.ecn_ce_share, percent], ['L1 wanted', f => f.wanted_rate_l1_gbps, gbps],
       ['L1 sent', f => f.tx_rate_l1_gbps, gbps], ['L2 received', f => f.rx_rate_l2_gbps, gbps],
       ['Goodput', f => f.goodput_gbps, gbps], ['Delay p50', f => f.latency_ns.p50, ns],
-      ['p99', f => f.latency_ns.p99, ns], ['max', f => f.latency_ns.max, ns]]);
+      ['p99', f => f.latency_ns.p99, ns], ['max', f => f.latency_ns.max, ns],
+      ['CNP', f => f.cnp_rx, null, true], ['NAK', f => f.nak_rx, null, true]]);
     if (r.fabric) fabricTables(r.fabric);
     table('Ports', '', r.ports, [['Port', p => p.name], ['Driver', p => p.driver],
       ['Link [Gb/s]', p => p.link_rate_gbps, gbps], ['Sent', p => p.tx_frames], ['Received', p => p.rx_frames],
@@ -371,10 +372,32 @@
       ['Received', g => g.rx_frames], ['Peak', g => g.peak_bytes, bytes], ['Headroom peak', g => g.headroom_peak_bytes, bytes],
       ['XOFFs', g => g.xoffs], ['XONs', g => g.xons], ['Held its sender', g => g.xoff_ns, ns],
       ['Dropped', g => causes(g.drops_by_cause), null, true]], 'Peak');
-    table('Faults', '', f.faults || [], [['What', x => x.kind], ['Of', x => x.of], ['At', x => x.at_ns, ns],
+    table('Faults', '', f.faults || [], [['Fault', x => x.type], ['Of', x => x.of], ['At', x => x.at_ns, ns],
       ['For', x => x.duration_ns, ns], ['Rerouted after', x => x.reroute_ns, ns],
       ['First frame after', x => x.first_frame_ns, ns], ['Lost until the next', x => x.lost],
       ['Causes', x => causes(x.drops_by_cause)]]);
+  }
+
+  function captureTables() {
+    const r = data.report, sum = o => Object.values(o || {}).reduce((a, b) => a + (b || 0), 0);
+    const start = (r.capture && r.capture.first_ns) || 0, since = v => v - start;
+    table('Flows', data.flows_of > r.flows.length ? `${r.flows.length} of ${data.flows_of}; all are in report.json.` : '',
+      r.flows, [['Source', f => f.source], ['Destination', f => f.destination], ['QP', f => f.dest_qp],
+      ['Space', f => f.space], ['Frames', f => f.frames], ['Payload', f => f.payload_bytes, bytes],
+      ['Messages', f => f.messages], ['CE share', f => f.ecn.ce / Math.max(1, sum(f.ecn) - f.ecn.not_ect), percent],
+      ['Lost at first', f => f.psn && f.psn.lost_first_pass], ['Missing', f => f.psn && f.psn.missing_at_end],
+      ['Sent again', f => f.psn && f.psn.retransmitted], ['Duplicated', f => f.psn && f.psn.duplicated],
+      ['Reordered', f => f.psn && f.psn.reordered], ['Capture gap', f => f.psn && f.psn.capture_gap],
+      ['Stalled', f => f.psn && f.psn.stall_ns, ns], ['First', f => since(f.first_ns), ns],
+      ['Last', f => since(f.last_ns), ns]], 'Payload');
+    const events = r.timeline && (Array.isArray(r.timeline) ? r.timeline : r.timeline.events);
+    if (events) {
+      const more = ['ns', 'kind', 'frame', 'text', 'flow'];
+      table('Timeline', 'From the first frame on.', events.slice(0, 2000), [['At', e => since(e.ns), ns],
+        ['What', e => e.kind], ['Frame', e => e.frame], ['Flow', e => e.flow],
+        ['Details', e => e.text || Object.entries(e).filter(([k, v]) => !more.includes(k) && v !== null)
+          .map(([k, v]) => k + ' ' + (typeof v === 'object' ? JSON.stringify(v) : v)).join(', ')]]);
+    }
   }
 
   function evidence() {
@@ -399,8 +422,9 @@
     cdf('One-way delay', 'Share of frames that took no longer.', data.latency);
   }
   if (data.completion && data.completion.series.length) {
-    cdf('Flow completion time', 'Share of messages that took no longer.', data.completion);
+    cdf('Message completion time', 'Share of messages (what is sent at a time: FCT) that took no longer.', data.completion);
   }
   if (data.kind === 'run') runTables(data.report);
+  if (data.kind === 'capture') captureTables();
   evidence();
 })();

@@ -307,7 +307,52 @@ TEST(Endpoints, RepliesAreRenderedAsTheyAreDigested) {
     EXPECT_GT(opcodes[std::uint8_t(Opcode::kRcAck)], 100u);
 }
 
-TEST(Endpoints, AtomicsAndReadsAreAnsweredByResponses) {
+TEST(Endpoints, ReadsAreAnsweredByAllTheirResponsesInSpiteOfLoss) {
+    FlowSpec spec{.rate = 1_gbps, .payload = 1024, .packets = 100};
+    Plan plan = paced_by_qp(fabric_plan(2, {spec}, us(20'000)));
+    constexpr std::uint32_t kBytes = 10'000, kSpan = 10;
+    plan.flows[0].message_bytes = 0;
+    plan.flows[0].number_step = kSpan;
+    FrameSpec& request = *plan.template_groups[0].shapes[std::size_t(Shape::kOnly)];
+    request.opcode = std::uint8_t(Opcode::kRcReadRequest);
+    request.dma_bytes = kBytes;
+    request.payload_bytes_min = request.payload_bytes_max = 0;
+    request.tag = false;
+    FlowBehaviour flow = reliable();
+    flow.requester.window = 4 * kSpan;
+    for (const bool lossy : {false, true}) {
+        FabricConfig config = one_link({100_gbps, ns(500)});
+        FaultConfig errors{.kind = FaultConfig::Kind::kBitErrors};
+        errors.error_q64 = ~std::uint64_t{0} / 500'000;
+        if (lossy) config.faults = {errors};
+        Fabric fabric{plan, config, std::vector{flow}};
+        std::map<std::uint32_t, std::uint32_t> bytes_of;  // by PSN
+        std::map<std::uint8_t, std::size_t> opcodes;
+        fabric.set_tap([&](std::uint32_t port, bool sent, const Packet& p) {
+            if (port != 0 || sent) return;
+            bytes_of[p.roce.psn.value()] = p.payload_bytes;
+            ++opcodes[p.roce.opcode];
+        });
+        const Result result = fabric.run(kRunOn);
+        EXPECT_EQ(bytes_of.size(), 100 * kSpan) << lossy;
+        std::uint64_t bytes = 0;
+        for (const auto& [psn, n] : bytes_of) bytes += n;
+        EXPECT_EQ(bytes, 100u * kBytes);
+        EXPECT_EQ(fabric.endpoint(0)->requester(0)->outstanding(), 0u);
+        const EndpointCounts& counts = *result.flows[0].endpoint;
+        EXPECT_EQ(counts.in_error, 0u);
+        EXPECT_EQ(counts.retransmitted > 0, lossy);
+        if (lossy) continue;
+        EXPECT_EQ(opcodes[std::uint8_t(Opcode::kRcReadResponseFirst)], 100u);
+        EXPECT_EQ(opcodes[std::uint8_t(Opcode::kRcReadResponseMiddle)], 800u);
+        EXPECT_EQ(opcodes[std::uint8_t(Opcode::kRcReadResponseLast)], 100u);
+        EXPECT_EQ(result.flows[0].responses.read_frames, 1000u);
+        EXPECT_EQ(result.flows[0].responses.read_payload_bytes, 100u * kBytes);
+        EXPECT_EQ(result.flows[0].by_psn->lost, 0u);
+    }
+}
+
+TEST(Endpoints, AtomicsAreAnsweredByResponses) {
     FlowSpec spec{.rate = 1_gbps, .payload = 1024, .packets = 10};
     Plan plan = paced_by_qp(fabric_plan(2, {spec}, us(1000)));
     plan.flows[0].message_bytes = 0;

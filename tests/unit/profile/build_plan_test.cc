@@ -64,6 +64,7 @@ TEST(BuildPlan, EveryShippedProfilePlansOnEveryTestbedThatHasWhatItExpects) {
         if (file.path().extension() != ".yaml") continue;
         ++profiles;
         for (const auto& bed : std::filesystem::directory_iterator(root / "testbeds")) {
+            if (!bed.is_regular_file()) continue;  // of one profile's hosts
             Diagnostics diagnostics;
             const auto profile = load_profile(file.path(), diagnostics);
             const auto testbed = load_testbed(bed.path(), diagnostics);

@@ -268,8 +268,8 @@ TEST(LoadProfile, KeepsNothingFromTheFileBefore) {
     EXPECT_EQ(between->flows[0].initial_psn, std::nullopt);
 }
 
-TEST(LoadTestbed, DefaultIsTheShippedLoopback) {
-    EXPECT_EQ(slurp(kSource / "profiles/testbeds/loopback.yaml"), default_testbed_yaml());
+TEST(LoadTestbed, DefaultIsTheShippedEmulatedSwitch) {
+    EXPECT_EQ(slurp(kSource / "profiles/testbeds/emulated.yaml"), default_testbed_yaml());
 }
 
 TEST(LoadTestbed, ReadsPortsAndCores) {

@@ -32,8 +32,14 @@ inline Built build(const std::string& profile, const std::string& testbed) {
     built.plan = build_plan(*p, *t, built.diagnostics);
     return built;
 }
+/// On two ports that a ring joins.
 inline Built build(const std::string& profile) {
-    return build(profile, std::string{default_testbed_yaml()});
+    return build(profile,
+                 "kind: dpdk\nname: loopback\nports:\n"
+                 "  - {name: p1, device: \"ring:loopback\", link_rate: 100Gbps, mtu: 9000, hosts: "
+                 "sources}\n"
+                 "  - {name: p2, device: \"ring:loopback\", link_rate: 100Gbps, mtu: 9000, hosts: "
+                 "rest}\n");
 }
 
 /// The plan of a flow of hosts a (2) and b (1) with `keys`.
