@@ -39,16 +39,18 @@ void say_queue(const FabricResult& fabric, std::vector<std::string>& out) {
 }
 
 void say_marks(const Result& result, std::vector<std::string>& out) {
-    std::uint64_t ce = 0, ect = 0;
+    std::uint64_t ce = 0, ect = 0, cnps = 0;
     for (const FlowResult& flow : result.flows) {
+        cnps += flow.responses.cnp;
         ce += flow.ecn_ce_rx;
         ect += flow.ect_rx;
     }
     if (ect == 0) return out.push_back("No ECN-capable frame arrived, so none could be marked.");
     out.push_back(ce == 0 ? fmt::format("None of {} ECN-capable frames arrived marked CE.", ect)
                           : fmt::format("{:.3g} % of the ECN-capable frames arrived marked CE ({} "
-                                        "of {}).",
-                                        100 * double(ce) / double(ect), ce, ect));
+                                        "of {}){}.",
+                                        100 * double(ce) / double(ect), ce, ect,
+                                        cnps > 0 ? fmt::format("; {} CNPs came back", cnps) : ""));
 }
 
 void say_pauses(const Result& result, const FabricResult* fabric, std::vector<std::string>& out) {

@@ -291,35 +291,6 @@ std::uint32_t Transmitter::next_stream(Source& source) const noexcept {
     return source.order[turn];
 }
 
-std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picoseconds limit,
-                                     std::span<Departure> out) noexcept {
-    const bool again = source.resend_left > 0;
-    const std::uint64_t wanted = again ? source.resend_left : source.packets_left;
-    const auto room = std::size_t(std::min({std::uint64_t{out.size()}, wanted, allowance(source)}));
-    const bool plain = source.kind == Pattern::Kind::kConstant && !source.sizes;
-    const Run run = plain ? run_plain(source, now, limit, out.first(room))
-                          : run_patterned(source, now, limit, out.first(room));
-
-    SourceCounters& counters = source.counters;
-    if (counters.frames == 0) counters.first = now;
-    counters.frames += run.taken;
-    counters.l1_bytes += counters.last_l1_bytes + run.l1_bytes - run.last_l1_bytes;
-    counters.last_l1_bytes = run.last_l1_bytes;
-    counters.last = now;
-    if (again) {
-        source.resend_left -= run.taken;
-        source.due = earliest(source);
-    } else {
-        source.packets_left -= run.taken;
-        if (source.packets_left == 0) begin_last_round(source);
-    }
-    if (source.packets_left == 0 && source.resend_left == 0) source.parked |= kEnded;
-    if (source.has_limit && allowance(source) == 0) source.parked |= kBlocked;
-    totals_.frames.add(run.taken);
-    totals_.frame_bytes.add(run.frame_bytes);
-    return run.taken;
-}
-
 /// Fills `out` and advances the stream. Returns what the message has left then.
 [[gnu::always_inline]] inline std::uint64_t Transmitter::depart(
     const Source& source, const Cut& cut, Shape shape, std::uint64_t left, std::uint32_t index,
@@ -340,7 +311,9 @@ std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picosecond
 }
 
 /// A constant rate and messages of one size: all that changes is kept in registers, since stores to
-/// a stream might be stores to the source for all that the compiler knows.
+/// a stream might be stores to the source for all that the compiler knows. kOnePacket: messages are
+/// one packet, so every step is the same.
+template <bool kOnePacket>
 Transmitter::Run Transmitter::run_plain(Source& source, Picoseconds now, Picoseconds limit,
                                         std::span<Departure> out) noexcept {
     const Picoseconds shift = shift_[source.priority];
@@ -353,12 +326,18 @@ Transmitter::Run Transmitter::run_plain(Source& source, Picoseconds now, Picosec
     };
     std::uint32_t turn = source.turn, ahead = turn + kLookAhead;
     if (ahead >= round) ahead = round > kLookAhead ? ahead - round : turn;
+    const Cut only = source.cuts[std::size_t(Shape::kOnly)];
+    const auto step_of = [pace](const Cut& cut) {
+        return static_cast<unsigned __int128>(pace) * cut.l1_bytes;
+    };
+    const auto only_step = std::uint64_t(step_of(only) >> 32);
+    const auto only_fraction = std::uint32_t(step_of(only));
     Picoseconds due = source.due + shift, last_due{};
     std::uint32_t fraction = source.due_fraction, last_fraction = 0;
     Histogram::Batch lateness{*lateness_ns_};
     Run run;
     do {
-        lateness.record(std::uint64_t(whole_ns(now - due)));
+        lateness.record(std::uint64_t((now - due).count()) / 1000);
         if (now - due > source.debt_cap) [[unlikely]]
             due += slip(source, now - due);
         const std::uint32_t index = stream_at(turn);
@@ -366,26 +345,70 @@ Transmitter::Run Transmitter::run_plain(Source& source, Picoseconds now, Picosec
         if (++turn == round) turn = 0;
         if (++ahead >= round) ahead = 0;
         Stream& stream = streams[index];
-        const std::uint64_t left =
-            stream.message_bytes_left == 0 ? message_bytes : stream.message_bytes_left;
-        const Shape shape = next_segment(message_bytes, left, path_mtu).shape;
-        const Cut& cut = source.cuts[std::size_t(shape)];
-        depart(source, cut, shape, left, index, stream, due, out[run.taken++]);
-        run.frame_bytes += cut.frame_bytes;
-        run.l1_bytes += cut.l1_bytes;
-        run.last_l1_bytes = cut.l1_bytes;
         last_due = due;
         last_fraction = fraction;
-        const auto step = static_cast<unsigned __int128>(pace) * cut.l1_bytes + fraction;
-        fraction = std::uint32_t(step);
-        due += Picoseconds{std::int64_t(step >> 32)};
+        if constexpr (kOnePacket) {
+            depart(source, only, Shape::kOnly, message_bytes, index, stream, due, out[run.taken++]);
+            const std::uint64_t sum = std::uint64_t{fraction} + only_fraction;
+            fraction = std::uint32_t(sum);
+            due += Picoseconds{std::int64_t(only_step + (sum >> 32))};
+        } else {
+            const std::uint64_t left =
+                stream.message_bytes_left == 0 ? message_bytes : stream.message_bytes_left;
+            const Shape shape = next_segment(message_bytes, left, path_mtu).shape;
+            const Cut& cut = source.cuts[std::size_t(shape)];
+            depart(source, cut, shape, left, index, stream, due, out[run.taken++]);
+            run.frame_bytes += cut.frame_bytes;
+            run.l1_bytes += cut.l1_bytes;
+            run.last_l1_bytes = cut.l1_bytes;
+            const unsigned __int128 step = step_of(cut) + fraction;
+            fraction = std::uint32_t(step);
+            due += Picoseconds{std::int64_t(step >> 32)};
+        }
     } while (run.taken < out.size() && due < limit);
+    if constexpr (kOnePacket) {
+        run.frame_bytes = std::uint64_t{run.taken} * only.frame_bytes;
+        run.l1_bytes = std::uint64_t{run.taken} * only.l1_bytes;
+        run.last_l1_bytes = only.l1_bytes;
+    }
     source.turn = turn;
     source.last_due = last_due - shift;
     source.last_fraction = last_fraction;
     source.due = source.paced = due - shift;
     source.due_fraction = fraction;
     return run;
+}
+
+std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picoseconds limit,
+                                     std::span<Departure> out) noexcept {
+    const bool again = source.resend_left > 0;
+    const std::uint64_t wanted = again ? source.resend_left : source.packets_left;
+    const auto room = std::size_t(std::min({std::uint64_t{out.size()}, wanted, allowance(source)}));
+    const bool plain = source.kind == Pattern::Kind::kConstant && !source.sizes;
+    const bool one_packet = source.message_bytes <= source.path_mtu;
+    const std::span<Departure> first = out.first(room);
+    const Run run = !plain       ? run_patterned(source, now, limit, first)
+                    : one_packet ? run_plain<true>(source, now, limit, first)
+                                 : run_plain<false>(source, now, limit, first);
+
+    SourceCounters& counters = source.counters;
+    if (counters.frames == 0) counters.first = now;
+    counters.frames += run.taken;
+    counters.l1_bytes += counters.last_l1_bytes + run.l1_bytes - run.last_l1_bytes;
+    counters.last_l1_bytes = run.last_l1_bytes;
+    counters.last = now;
+    if (again) {
+        source.resend_left -= run.taken;
+        source.due = earliest(source);
+    } else {
+        source.packets_left -= run.taken;
+        if (source.packets_left == 0) begin_last_round(source);
+    }
+    if (source.packets_left == 0 && source.resend_left == 0) source.parked |= kEnded;
+    if (source.has_limit && allowance(source) == 0) source.parked |= kBlocked;
+    totals_.frames.add(run.taken);
+    totals_.frame_bytes.add(run.frame_bytes);
+    return run.taken;
 }
 
 Transmitter::Run Transmitter::run_patterned(Source& source, Picoseconds now, Picoseconds limit,

@@ -5,7 +5,6 @@ import os
 from _lab import SOURCE, Folder, expect, expect_equal, rocegen, run_json
 
 PROFILES = os.path.join(SOURCE, "profiles")
-LINK = os.path.join(PROFILES, "testbeds/link.yaml")
 SWITCH = """kind: emulated
 topology: {type: single}
 switch:
@@ -57,6 +56,7 @@ with Folder() as folder:
         done = rocegen("check", folder.file("bad.yaml", profile(keys)), "--testbed", testbed)
         expect_equal(done.returncode, 2, f"status with {keys}")
         expect(why in done.stderr and "bad.yaml:6:" in done.stderr, f"{keys}: {done.stderr}")
-    done = rocegen("check", folder.file("reliable.yaml", reliable))
+    done = rocegen("check", folder.file("reliable.yaml", reliable), "--testbed",
+                   os.path.join(PROFILES, "testbeds/loopback.yaml"))
     expect("ports of kind dpdk do not obey it" in done.stdout + done.stderr,
            f"a real port's warning: {done.stdout}{done.stderr}")

@@ -66,29 +66,25 @@ public:
     void put(const Departure& departure, Picoseconds now) noexcept {
         rte_mbuf* const mbuf = tx_.held[--tx_.held_count];
         if (tx_.held_count > 0) prefetch_for_write(tx_.held[tx_.held_count - 1]);
-        std::byte* const payload = payload_of(mbuf);
-        std::uint32_t& trailer_at = trailer_.of(mbuf);
-        if (trailer_at != departure.payload_bytes) {
-            restore_pattern(payload, trailer_at);
-            trailer_at = departure.payload_bytes;
-        }
-        const FrameTemplate& frame = rendering_.of(departure);
-        const Stream& stream = rendering_.stream(departure);
-        frame.write(payload, stream, departure, now);
-        // Buffers from a pool have one reference and one segment; these alone may differ.
-        mbuf->data_off = std::uint16_t(FrameTemplate::kHeaderRoom - frame.header_bytes());
-        mbuf->ol_flags = 0;
-        const std::uint32_t bytes = frame.frame_bytes(departure.payload_bytes);
-        mbuf->data_len = std::uint16_t(bytes);
-        mbuf->pkt_len = bytes;
-        tx_.self_check.rendered({payload - frame.header_bytes(), bytes}, frame, stream, departure,
-                                now);
-        if (extras_.capture_tx) {
-            extras_.capture_tx->push(now, {payload - frame.header_bytes(), bytes});
-        }
-        if (cap_.max > Picoseconds{0}) cap_.post(bytes, now);
+        render(mbuf, departure, now);
         tx_.priority[tx_.end] = departure.priority;
         tx_.pending[tx_.end++] = mbuf;
+    }
+
+    /// The same for a burst: buffers are taken and counters moved once.
+    void put(std::span<const Departure> departures, Picoseconds now) noexcept {
+        const auto count = std::uint32_t(departures.size());
+        tx_.held_count -= count;
+        rte_mbuf* const* const held = tx_.held.data() + tx_.held_count;
+        rte_mbuf** const pending = tx_.pending.data() + tx_.end;
+        std::uint8_t* const priority = tx_.priority.data() + tx_.end;
+        tx_.end += count;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (i + 1 < count) prefetch_for_write(held[i + 1]);
+            pending[i] = held[i];
+            priority[i] = departures[i].priority;
+            render(held[i], departures[i], now);
+        }
     }
 
     void flush(std::uint8_t paused, Picoseconds now) noexcept {
@@ -159,6 +155,31 @@ private:
     static void prefetch_for_read(const rte_mbuf* mbuf) noexcept {
         __builtin_prefetch(rte_pktmbuf_mtod(mbuf, const void*));
         __builtin_prefetch(rte_pktmbuf_mtod_offset(mbuf, const void*, 64));
+    }
+
+    [[gnu::always_inline]] void render(rte_mbuf* mbuf, const Departure& departure,
+                                       Picoseconds now) noexcept {
+        std::byte* const payload = payload_of(mbuf);
+        std::uint32_t& trailer_at = trailer_.of(mbuf);
+        if (trailer_at != departure.payload_bytes) {
+            restore_pattern(payload, trailer_at);
+            trailer_at = departure.payload_bytes;
+        }
+        const FrameTemplate& frame = rendering_.of(departure);
+        const Stream& stream = rendering_.stream(departure);
+        frame.write(payload, stream, departure, now);
+        // Buffers from a pool have one reference and one segment; these alone may differ.
+        mbuf->data_off = std::uint16_t(FrameTemplate::kHeaderRoom - frame.header_bytes());
+        mbuf->ol_flags = 0;
+        const std::uint32_t bytes = frame.frame_bytes(departure.payload_bytes);
+        mbuf->data_len = std::uint16_t(bytes);
+        mbuf->pkt_len = bytes;
+        tx_.self_check.rendered({payload - frame.header_bytes(), bytes}, frame, stream, departure,
+                                now);
+        if (extras_.capture_tx) {
+            extras_.capture_tx->push(now, {payload - frame.header_bytes(), bytes});
+        }
+        if (cap_.max > Picoseconds{0}) cap_.post(bytes, now);
     }
 
     /// The frame's bytes; those of several segments are copied together. Empty: it does not fit.

@@ -125,6 +125,15 @@ private:
         if (frame && lane.port->send_control(frame->bytes, now)) lane.control_out->pop();
     }
 
+    /// As a burst where the port has a way to.
+    static void put(P& port, std::span<const Departure> departures, Picoseconds now) noexcept {
+        if constexpr (requires { port.put(departures, now); }) {
+            port.put(departures, now);
+        } else {
+            for (const Departure& departure : departures) port.put(departure, now);
+        }
+    }
+
     /// Reserve, take what is due, put, flush. True when nothing is left to send.
     bool transmit(Served& lane, Picoseconds now) noexcept {
         Transmitter& transmitter = *lane.transmitter;
@@ -135,7 +144,7 @@ private:
             const std::uint32_t room = lane.port->reserve(kBurst);
             if (room == 0) stats_.port_full.add(1);
             const std::uint32_t taken = transmitter.take(now, std::span(departures_).first(room));
-            for (std::uint32_t i = 0; i < taken; ++i) lane.port->put(departures_[i], now);
+            put(*lane.port, std::span(departures_).first(taken), now);
             lane.next_due = transmitter.next_due();
         }
         lane.port->flush(transmitter.paused_mask(), now);

@@ -190,6 +190,7 @@ private:
         std::uint32_t taken = 0, last_l1_bytes = 0;
         std::uint64_t frame_bytes = 0, l1_bytes = 0;
     };
+    template <bool kOnePacket>
     Run run_plain(Source& source, Picoseconds now, Picoseconds limit,
                   std::span<Departure> out) noexcept;
     Run run_patterned(Source& source, Picoseconds now, Picoseconds limit,

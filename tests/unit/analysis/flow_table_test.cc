@@ -178,5 +178,64 @@ TEST_F(FlowTableTest, ManagementDatagramsHaveNoAccount) {
     EXPECT_EQ(table_.flows()[0].messages, 1u);
 }
 
+TEST_F(FlowTableTest, APointFurtherOnTheWayHasAFlowOfItsOwn) {
+    Timeline timeline;
+    table_.watch({.timeline = &timeline});
+    const auto seen = [this](std::uint32_t point, std::uint32_t psn) {
+        return table_.on_packet(roce(kA, kB, 0x11, Opcode::kRcSendOnly, psn), now_ns_ += 1000, 0,
+                                point);
+    };
+    for (std::uint32_t psn = 0; psn < 4; ++psn) EXPECT_TRUE(seen(0, psn));
+    for (const std::uint32_t psn : {0u, 1u, 3u}) EXPECT_FALSE(seen(6, psn));
+    ASSERT_EQ(table_.flows().size(), 2u);
+    EXPECT_EQ(table_.flows()[1].upstream, 0u);
+    EXPECT_EQ(table_.flows()[0].downstream, 1u);
+    EXPECT_EQ(table_.flows()[0].psn.counts().duplicated, 0u);
+    EXPECT_EQ(table_.flows()[1].psn.counts().lost_first_pass, 1u);
+    EXPECT_EQ(timeline.count(TimelineKind::kGap), 1u);
+    // CNPs of both points belong to the flow as that point sees it.
+    table_.on_packet(roce(kB, kA, 0x11, Opcode::kCnp, 0), now_ns_ += 1000, 0, 6);
+    table_.on_packet(roce(kB, kA, 0x11, Opcode::kCnp, 0), now_ns_ += 1000, 0, 0);
+    ASSERT_EQ(table_.cnp_targets().size(), 2u);
+    EXPECT_EQ(table_.cnp_targets()[0].flow, 1u);
+    EXPECT_EQ(table_.cnp_targets()[1].flow, 0u);
+}
+
+TEST_F(FlowTableTest, PointsThatShareAFlowOutAreOne) {
+    for (std::uint32_t psn = 0; psn < 6; ++psn) {
+        table_.on_packet(roce(kA, kB, 0x11, Opcode::kRcSendOnly, psn), now_ns_ += 1000, 0, psn % 3);
+    }
+    ASSERT_EQ(table_.flows().size(), 1u);
+    EXPECT_EQ(table_.flows()[0].psn.counts().unique, 6u);
+}
+
+TEST_F(FlowTableTest, AFrameWithABadIcrcIsNotThereForItsReceiver) {
+    const auto with = [this](std::uint32_t psn, IcrcVerdict icrc) {
+        Packet packet = roce(kA, kB, 0x11, Opcode::kRcSendOnly, psn);
+        packet.icrc = icrc;
+        on(packet);
+    };
+    with(0, IcrcVerdict::kGood);
+    with(1, IcrcVerdict::kBad);
+    with(2, IcrcVerdict::kGood);
+    const PsnCounts counts = *table_.psn_counts(table_.flows()[0]);
+    EXPECT_EQ(counts.corrupt, 1u);
+    EXPECT_EQ(counts.lost_first_pass, 1u);
+    EXPECT_EQ(counts.frames, 2u);
+}
+
+TEST_F(FlowTableTest, AReadAskedAgainIsSeenOnceItsAnswerTellsThePathMtu) {
+    read(0, 4096);
+    response(Opcode::kRcReadResponseFirst, 0, 1024);
+    response(Opcode::kRcReadResponseMiddle, 1, 1024);
+    read(2, 2048);
+    EXPECT_EQ(table_.flows()[0].psn.counts().received_again, 1u);
+    EXPECT_EQ(table_.flows()[0].reads_of_unknown_span, 0u);
+    response(Opcode::kRcReadResponseMiddle, 2, 1024);
+    response(Opcode::kRcReadResponseLast, 3, 1024);
+    send(4);
+    EXPECT_EQ(table_.flows()[0].psn.counts().lost_first_pass, 0u);
+}
+
 }  // namespace
 }  // namespace rocegen
