@@ -234,9 +234,9 @@ TEST(LoadFabric, ReadsQosMaps) {
 }
 
 TEST(BuildFabricPlan, WhatATestbedLacksIsNotAsked) {
-    const std::string profile = incast(
-        "expect: [fabric.drops == 0 needs fabric, 'flows.flow0.ecn_ce_rx > 0 needs switch, "
-        "live']\n");
+    const std::string profile =
+        test::one_flow("rate: 1%") +
+        "expect: [fabric.drops == 0 needs fabric, 'flows.x.ecn_ce_rx > 0 needs switch, live']\n";
     const test::Built link = test::build(profile, "kind: emulated");
     EXPECT_TRUE(link.plan) << link.diagnostics.text();
     EXPECT_EQ(missing_need(link.profile.expect[0], link.testbed), Expectation::Need::kFabric);
