@@ -32,6 +32,7 @@ struct LoadArguments {
     std::string profile;                  ///< A path, or the name of an installed profile.
     std::string testbed;                  ///< Likewise; empty: the embedded emulated one.
     std::optional<std::string> duration;  ///< Replaces the profile's phases.measure.
+    std::vector<std::string> settings;    ///< "flows.write.rate=10%".
 };
 /// Throws Failure(kBadInput) whose text is every error found.
 Loaded load(const LoadArguments& arguments);

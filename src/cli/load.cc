@@ -1,5 +1,7 @@
 #include "rocegen/profile/load.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -43,6 +45,11 @@ void add_load_options(CLI::App& command, LoadArguments& arguments) {
                        "switch in virtual time");
     command.add_option("--duration", arguments.duration,
                        "Replaces the profile's phases.measure, like 10s");
+    command
+        .add_option("--set", arguments.settings,
+                    "KEY=VALUE replaces a value of the profile, like flows.write.rate=10%; a key "
+                    "that begins with testbed. one of the testbed. May be given again")
+        ->allow_extra_args(false);
 }
 
 Testbed load_testbed_named(const std::string& name) {
@@ -56,14 +63,16 @@ Loaded load(const LoadArguments& arguments) {
     Diagnostics diagnostics;
     Loaded loaded;
     const auto profile_path = find(arguments.profile, "profiles");
-    std::optional<Profile> profile = load_profile(profile_path, diagnostics);
+    const Overrides overrides = parse_overrides(arguments.settings, diagnostics);
+    std::optional<Profile> profile = load_profile(profile_path, diagnostics, overrides.profile);
     std::optional<Testbed> testbed;
     if (arguments.testbed.empty()) {
         loaded.testbed_text = default_testbed_yaml();
-        testbed = load_testbed_text(loaded.testbed_text, "emulated.yaml", diagnostics);
+        testbed =
+            load_testbed_text(loaded.testbed_text, "emulated.yaml", diagnostics, overrides.testbed);
     } else {
         const auto testbed_path = find(arguments.testbed, "profiles/testbeds");
-        testbed = load_testbed(testbed_path, diagnostics);
+        testbed = load_testbed(testbed_path, diagnostics, overrides.testbed);
         loaded.testbed_text = read_all(testbed_path);
     }
     if (profile && arguments.duration) {
@@ -82,7 +91,13 @@ Loaded load(const LoadArguments& arguments) {
         plan = build_plan(*profile, *testbed, diagnostics);
         loaded.behaviours = behaviours_of(*profile, *testbed, diagnostics);
     }
-    if (diagnostics.failed() || !plan) throw Failure(ExitStatus::kBadInput, diagnostics.text());
+    if (diagnostics.failed() || !plan) {
+        std::string text = diagnostics.text();
+        for (const std::string& setting : arguments.settings) {
+            text += fmt::format("with --set {}\n", setting);
+        }
+        throw Failure(ExitStatus::kBadInput, text);
+    }
     loaded.profile = std::move(*profile);
     loaded.testbed = std::move(*testbed);
     loaded.plan = std::move(*plan);

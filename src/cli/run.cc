@@ -107,11 +107,15 @@ Result run_on_ports(const Loaded& loaded, const RunArguments& arguments) {
     return run_live(loaded.plan, config);
 }
 
-std::vector<Claim> claims_of(const Profile& profile) {
+std::vector<Claim> claims_of(const Profile& profile, const Testbed& testbed) {
     std::vector<Claim> claims;
     for (const Expectation& e : profile.expect) {
+        const auto missing = missing_need(e, testbed);
         claims.push_back({e.text, std::string{to_text(e.scope)}, e.name, e.metric,
-                          std::string{to_text(e.compare)}, e.value, e.place.line});
+                          std::string{to_text(e.compare)}, e.value, e.place.line,
+                          missing ? fmt::format("needs {}, which testbed {} has not",
+                                                to_text(*missing), testbed.name)
+                                  : ""});
     }
     return claims;
 }
@@ -136,7 +140,7 @@ ExitStatus run(const RunArguments& arguments) {
     const FabricResult* fabric = seen ? &*seen : nullptr;
     result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();
-    evaluate(claims_of(loaded.profile), loaded.plan, result);
+    evaluate(claims_of(loaded.profile, loaded.testbed), loaded.plan, result);
 
     const Evidence evidence{loaded.profile_text, loaded.testbed_text};
     if (!arguments.out.empty()) {

@@ -129,8 +129,7 @@ bool PlanBuilder::same_port(const Flow& flow, const Ends& ends) {
 void PlanBuilder::set_class(const Flow& flow, FlowPlan& out) {
     // A pause names a priority of the network: what stops is the class that its switches see.
     const auto priority_of = [this](std::uint8_t priority, std::uint8_t dscp) {
-        const bool live = testbed_.kind == Testbed::Kind::kDpdk;
-        return live ? priority : testbed_.fabric.qos.traffic_class(priority, dscp);
+        return testbed_.fabric.qos.traffic_class(priority, dscp);
     };
     out.class_name = flow.class_name;
     out.priority = priority_of(0, 0);

@@ -115,6 +115,17 @@ void check_congestion(const Expectation& e, const Testbed& testbed, const Plan& 
 
 }  // namespace
 
+std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbed& testbed) {
+    for (const Expectation::Need need : e.needs) {
+        const bool has = need == Expectation::Need::kSwitch ? testbed.passes_switch()
+                         : need == Expectation::Need::kFabric
+                             ? testbed.has_switches()
+                             : testbed.kind == Testbed::Kind::kDpdk;
+        if (!has) return need;
+    }
+    return std::nullopt;
+}
+
 void check_expectations(const Profile& profile, const Testbed& testbed, const Plan& plan,
                         Diagnostics& diagnostics) {
     Names flows{"flow", {}}, hosts{"host group", {}}, ports{"port", {}};
@@ -132,10 +143,12 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
             diagnostics.error(e.place, fmt::format("{}there is no {} {}{}", start, names->word,
                                                    e.name, did_you_mean(e.name, names->known)));
         }
-        if (e.scope == Scope::kFabric && !testbed.has_switches()) {
+        const bool asked = !missing_need(e, testbed);
+        if (asked && e.scope == Scope::kFabric && !testbed.has_switches()) {
             diagnostics.error(
                 e.place, fmt::format("{}testbed {} has no switch to see it at; run on one with "
-                                     "kind: emulated and switches, like emulated.yaml",
+                                     "kind: emulated and switches, like emulated.yaml, or "
+                                     "add needs fabric",
                                      start, testbed.name));
         }
         const MetricInfo* metric = find_metric(to_text(e.scope), e.metric);
@@ -152,7 +165,7 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
         }
         const std::string why = why_unit_differs(metric->unit, e);
         if (!why.empty()) diagnostics.error(e.place, start + why);
-        if (e.scope != Scope::kFabric || testbed.has_switches()) {
+        if (asked && (e.scope != Scope::kFabric || testbed.has_switches())) {
             check_congestion(e, testbed, plan, start, diagnostics);
         }
     }

@@ -108,6 +108,7 @@ public:
     std::string text() {
         head();
         for (std::uint32_t i = 0; i < plan_.flows.size(); ++i) flow(i);
+        classes();
         ports();
         convergence();
         return std::move(text_);
@@ -128,7 +129,7 @@ private:
     void head();
     void fabric();
     void flow(std::uint32_t index);
-    void path_of(const FlowPlan& flow);
+    void classes();
     void rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message);
     std::string pattern_text(const FlowPlan& flow, const FlowLoad& load) const;
     void limits_of(const FlowPlan& flow);
@@ -203,7 +204,6 @@ void Description::flow(std::uint32_t index) {
          flow.dscp << 2 | flow.ecn, flow.priority);
     const std::vector<ShapeCost> shapes =
         shapes_of(flow, plan_.template_groups[flow.template_group]);
-    if (testbed_.has_switches()) path_of(flow);
     const Sums message = sums_of(shapes);
     if (from.protocol == Protocol::kRoce && from.verb == Verb::kRead) {
         line("  message: a request for {} at path MTU {}, which takes {}",
@@ -223,12 +223,59 @@ void Description::flow(std::uint32_t index) {
     limits_of(flow);
 }
 
-/// What a switch makes of the flow's mark.
-void Description::path_of(const FlowPlan& flow) {
+/// Class by class, what the ports that send it put on the wire and what the network's switches make
+/// of it.
+void Description::classes() {
     const QosMap& qos = testbed_.fabric.qos;
-    const std::uint8_t group = qos.tc_to_group[flow.priority];
-    line("  at the switches: traffic class {}, queue {}, priority group {}, {}", flow.priority,
-         qos.tc_to_queue[flow.priority], group, qos.lossless(group) ? "lossless" : "lossy");
+    struct Sent {
+        const FlowPlan* flow;
+        std::array<Vlan, 2> vlans;
+        std::vector<std::string> ports;
+    };
+    std::vector<Sent> all;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // a flow, a port
+    for (const StreamPlan& stream : plan_.streams) {
+        const std::uint32_t port = plan_.sending_port(stream);
+        if (!seen.insert({stream.flow, port}).second) continue;
+        const auto& shapes = plan_.template_groups[stream.template_group].shapes;
+        const auto shape = std::find_if(shapes.begin(), shapes.end(),
+                                        [](const auto& spec) { return spec.has_value(); });
+        const FlowPlan& flow = plan_.flows[stream.flow];
+        const std::string& name = plan_.ports[port].name;
+        auto at = std::find_if(all.begin(), all.end(), [&](const Sent& s) {
+            return s.flow->class_name == flow.class_name && s.vlans == (*shape)->vlans;
+        });
+        if (at == all.end()) at = all.insert(all.end(), {&flow, (*shape)->vlans, {}});
+        if (std::find(at->ports.begin(), at->ports.end(), name) == at->ports.end()) {
+            at->ports.push_back(name);
+        }
+    }
+    line("");
+    line("classes: mark -> traffic class -> queue -> priority group{}",
+         testbed_.passes_switch() ? ""
+                                  : ", as a switch with qos: identity would have it: this testbed "
+                                    "says nothing of one");
+    for (Sent& sent : all) {
+        const FlowPlan& flow = *sent.flow;
+        const std::uint8_t group = qos.tc_to_group[flow.priority];
+        std::string tags = "untagged";
+        if (sent.vlans[0].tpid != 0) {
+            const Vlan& inner = sent.vlans[1].tpid != 0 ? sent.vlans[1] : sent.vlans[0];
+            tags = fmt::format("VLAN {} PCP {}", inner.vid, inner.pcp);
+            if (sent.vlans[1].tpid != 0) {
+                tags = fmt::format("{:#06x} {} PCP {}, ", sent.vlans[0].tpid, sent.vlans[0].vid,
+                                   sent.vlans[0].pcp) +
+                       tags;
+            }
+        }
+        const std::size_t more = sent.ports.size() > 8 ? sent.ports.size() - 8 : 0;
+        sent.ports.resize(sent.ports.size() - more);
+        if (more > 0) sent.ports.push_back(fmt::format("{} more", more));
+        line("  {} on {}: DSCP {}, {} -> traffic class {} -> queue {} -> priority group {}, {}",
+             flow.class_name.empty() ? "(none)" : flow.class_name, fmt::join(sent.ports, ", "),
+             flow.dscp, tags, flow.priority, qos.tc_to_queue[flow.priority], group,
+             qos.lossless(group) ? "lossless" : "lossy");
+    }
 }
 
 void Description::rate_of(const FlowPlan& flow, const FlowLoad& load, const Sums& message) {

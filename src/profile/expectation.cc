@@ -1,7 +1,9 @@
 #include "rocegen/profile/expectation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -25,6 +27,8 @@ constexpr std::array kOperators = std::to_array<Operator>({
     {"<", Compare::kLess},
     {">", Compare::kGreater},
 });
+
+constexpr std::array<std::string_view, 3> kNeeds{"switch", "fabric", "live"};
 
 std::string_view trimmed(std::string_view text) {
     while (text.starts_with(' ')) text.remove_prefix(1);
@@ -119,6 +123,8 @@ std::string_view to_text(Expectation::Scope scope) {
     return "";
 }
 
+std::string_view to_text(Expectation::Need need) { return kNeeds[std::size_t(need)]; }
+
 std::string_view to_text(Expectation::Compare compare) {
     for (const Operator& op : kOperators) {
         if (op.compare == compare) return op.text;
@@ -150,7 +156,22 @@ std::optional<Expectation> parse_expectation(std::string_view text, const Place&
     expectation.compare = found->compare;
     const std::string why = split_subject(trimmed(text.substr(0, at)), expectation);
     if (!why.empty()) return refuse(why);
-    const std::string_view given = trimmed(rest.substr(found->text.size()));
+    std::string_view given = trimmed(rest.substr(found->text.size()));
+    if (const std::size_t needs = given.find(" needs "); needs != std::string_view::npos) {
+        std::string_view words = trimmed(given.substr(needs + 7));
+        given = trimmed(given.substr(0, needs));
+        while (!words.empty()) {
+            const std::size_t comma = words.find(',');
+            const std::string_view word = trimmed(words.substr(0, comma));
+            words = comma == std::string_view::npos ? "" : words.substr(comma + 1);
+            const auto need = std::find(kNeeds.begin(), kNeeds.end(), word);
+            if (need == kNeeds.end()) {
+                return refuse(fmt::format("needs {}: is not known here; allowed: {}", word,
+                                          fmt::join(kNeeds, ", ")));
+            }
+            expectation.needs.push_back(Expectation::Need(need - kNeeds.begin()));
+        }
+    }
     const auto value = parse_value(given);
     if (!value) {
         return refuse(fmt::format(

@@ -300,7 +300,9 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "expect[]", K::kText, "required", 0, 0, "",
      "`flows.NAME.METRIC`, `hosts.GROUP.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, "
      "`fabric.METRIC` or "
-     "`run.METRIC`, then ==, !=, <, <=, > or >=, then a value."},
+     "`run.METRIC`, then ==, !=, <, <=, > or >=, then a value; then `needs` and what a testbed "
+     "must have to be asked: "
+     "`switch`, `fabric`, `live`."},
 
     {T, "kind", K::kChoice, "required", 0, 0, "dpdk | emulated",
      "Ports of this machine in real time, or a model in virtual time."},
@@ -338,8 +340,30 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "cores.main", K::kCount, "the engine's choice", 0, 1023, "", "Core that waits."},
     {T, "cores.workers", K::kList, "the engine's choice", 0, 0, "", "Cores that send and receive."},
     {T, "cores.workers[]", K::kCount, "required", 0, 1023, "", "One core."},
-    {T, "qos", K::kChoice, "identity", 0, 0, "identity | sonic-azure | nvidia",
-     "From a frame's mark to traffic class, queue and priority group. Only of kind emulated."},
+    {T, "qos", K::kMapOrWord, "identity", 0, 0, "identity | sonic-azure | nvidia",
+     "From a frame's mark to traffic class, queue and priority group, as the network's switches "
+     "have "
+     "it: a preset, or a map of the keys below. Given in kind dpdk it says that there is a "
+     "switch."},
+    {T, "qos.base", K::kChoice, "identity", 0, 0, "identity | sonic-azure | nvidia",
+     "Preset that the other keys change."},
+    {T, "qos.trust", K::kChoice, "the base's", 0, 0, "priority | dscp | pcp",
+     "What gives the traffic class: the class's priority (PCP, else DSCP >> 3), DSCP alone, or PCP "
+     "alone."},
+    {T, "qos.dscp_to_tc", K::kMap, "the base's", 0, 0, "",
+     "Traffic classes by DSCP: `{26: 3, 48: 6}`; others keep the base's."},
+    {T, "qos.dscp_to_tc.<dscp>", K::kCount, "the base's", 0, 7, "", "Of DSCP 0 to 63."},
+    {T, "qos.pcp_to_tc", K::kMap, "the base's", 0, 0, "", "Likewise by PCP."},
+    {T, "qos.pcp_to_tc.<pcp>", K::kCount, "the base's", 0, 7, "", "Of PCP 0 to 7."},
+    {T, "qos.tc_to_queue", K::kMap, "the base's", 0, 0, "", "Queues by traffic class."},
+    {T, "qos.tc_to_queue.<tc>", K::kCount, "the base's", 0, 7, "", "Of traffic class 0 to 7."},
+    {T, "qos.tc_to_pg", K::kMap, "the base's", 0, 0, "", "Priority groups by traffic class."},
+    {T, "qos.tc_to_pg.<tc>", K::kCount, "the base's", 0, 7, "", "Of traffic class 0 to 7."},
+    {T, "qos.lossless", K::kList, "the base's", 0, 0, "",
+     "Priority groups that pause instead of dropping; on an emulated testbed "
+     "`switch.pfc.priorities` "
+     "wins."},
+    {T, "qos.lossless[]", K::kCount, "required", 0, 7, "", "One of them."},
     {T, "topology", K::kMap, "{}", 0, 0, "", "Only of kind emulated."},
     {T, "topology.type", K::kChoice, "link", 0, 0, "link | single | leaf-spine | rail | explicit",
      "Two NICs and one link; or every host with a port of its own: on one switch, on leaves that "

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "profile/apply_overrides.h"
 #include "profile/read_behaviour.h"
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
@@ -149,11 +150,13 @@ void read_profile(ReadContext& context, const YAML::Node& root, Profile& out) {
 }  // namespace
 
 std::optional<Profile> load_profile_text(std::string_view text, const std::string& file,
-                                         Diagnostics& diagnostics) {
+                                         Diagnostics& diagnostics,
+                                         std::span<const Override> overrides) {
     const std::size_t before = diagnostics.error_count();
     ReadContext context{KeyDoc::File::kProfile, file, diagnostics};
     const auto root = context.parse(text);
     if (!root) return std::nullopt;
+    apply_overrides(*root, overrides, diagnostics);
     Profile profile;
     profile.name = name_from_file(file);
     read_profile(context, *root, profile);
@@ -161,10 +164,11 @@ std::optional<Profile> load_profile_text(std::string_view text, const std::strin
     return profile;
 }
 
-std::optional<Profile> load_profile(const std::filesystem::path& path, Diagnostics& diagnostics) {
+std::optional<Profile> load_profile(const std::filesystem::path& path, Diagnostics& diagnostics,
+                                    std::span<const Override> overrides) {
     const auto text = read_file(path, "profile", diagnostics);
     if (!text) return std::nullopt;
-    return load_profile_text(*text, path.string(), diagnostics);
+    return load_profile_text(*text, path.string(), diagnostics, overrides);
 }
 
 }  // namespace rocegen

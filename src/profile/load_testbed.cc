@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "profile/apply_overrides.h"
 #include "profile/read_fabric.h"
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
@@ -124,8 +125,7 @@ void read_testbed(ReadContext& context, const YAML::Node& root, Testbed& out) {
                     "a topology with switches, like {type: single}");
         return read_ends(map, ends, out);
     }
-    refuse_keys(map,
-                {"link", "topology", "ends", "switch", "switches", "nic", "ecmp", "faults", "qos"},
+    refuse_keys(map, {"link", "topology", "ends", "switch", "switches", "nic", "ecmp", "faults"},
                 "kind: emulated");
     if (!ports) return map.error("ports", "is missing; kind: dpdk needs at least one port");
     each_item(context, *ports, "ports", [&](const YAML::Node& item, const std::string& path) {
@@ -139,11 +139,13 @@ void read_testbed(ReadContext& context, const YAML::Node& root, Testbed& out) {
 }  // namespace
 
 std::optional<Testbed> load_testbed_text(std::string_view text, const std::string& file,
-                                         Diagnostics& diagnostics) {
+                                         Diagnostics& diagnostics,
+                                         std::span<const Override> overrides) {
     const std::size_t before = diagnostics.error_count();
     ReadContext context{KeyDoc::File::kTestbed, file, diagnostics};
     const auto root = context.parse(text);
     if (!root) return std::nullopt;
+    apply_overrides(*root, overrides, diagnostics);
     Testbed testbed;
     testbed.name = name_from_file(file);
     read_testbed(context, *root, testbed);
@@ -151,10 +153,11 @@ std::optional<Testbed> load_testbed_text(std::string_view text, const std::strin
     return testbed;
 }
 
-std::optional<Testbed> load_testbed(const std::filesystem::path& path, Diagnostics& diagnostics) {
+std::optional<Testbed> load_testbed(const std::filesystem::path& path, Diagnostics& diagnostics,
+                                    std::span<const Override> overrides) {
     const auto text = read_file(path, "testbed", diagnostics);
     if (!text) return std::nullopt;
-    return load_testbed_text(*text, path.string(), diagnostics);
+    return load_testbed_text(*text, path.string(), diagnostics, overrides);
 }
 
 }  // namespace rocegen

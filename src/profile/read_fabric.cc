@@ -11,6 +11,32 @@ using Kind = TopologyConfig::Kind;
 constexpr Kind kKinds[] = {Kind::kLink, Kind::kSingle, Kind::kLeafSpine, Kind::kRail,
                            Kind::kExplicit};
 
+QosMap preset(std::size_t choice) {
+    return choice == 0 ? identity_qos() : choice == 1 ? sonic_azure_qos() : nvidia_qos();
+}
+
+QosMap read_qos_map(MapReader map) {
+    const auto base = map.choice("base");
+    QosMap out = preset(base.value_or(0));
+    if (!base || *base == 0) {  // what identity does with a DSCP alone
+        for (std::size_t dscp = 0; dscp < 64; ++dscp)
+            out.dscp_to_tc[dscp] = std::uint8_t(dscp >> 3);
+    }
+    if (const auto trust = map.choice("trust")) out.trust = QosMap::Trust(*trust);
+    map.number_map("dscp_to_tc", out.dscp_to_tc);
+    map.number_map("pcp_to_tc", out.pcp_to_tc);
+    map.number_map("tc_to_queue", out.tc_to_queue);
+    map.number_map("tc_to_pg", out.tc_to_group);
+    map.priorities("lossless", out.lossless_groups);
+    if (map.given("dscp_to_tc") && out.trust != QosMap::Trust::kDscp) {
+        map.error("dscp_to_tc", "does nothing unless trust is dscp");
+    }
+    if (map.given("pcp_to_tc") && out.trust != QosMap::Trust::kPcp) {
+        map.error("pcp_to_tc", "does nothing unless trust is pcp");
+    }
+    return out;
+}
+
 void read_topology(MapReader map, Testbed& testbed) {
     TopologyConfig& out = testbed.fabric.topology;
     const auto type = map.choice("type");
@@ -197,8 +223,11 @@ void read_switch(MapReader map, const std::string& path, bool all, FabricConfig&
 void read_fabric(MapReader& map, Testbed& out) {
     ReadContext& context = map.context();
     FabricConfig& fabric = out.fabric;
-    if (const auto qos = map.choice("qos")) {
-        fabric.qos = *qos == 0 ? identity_qos() : *qos == 1 ? sonic_azure_qos() : nvidia_qos();
+    if (const auto qos = map.node("qos"); qos && qos->IsMap()) {
+        fabric.qos = read_qos_map({context, *qos, "qos", "qos"});
+        if (fabric.qos.lossless_groups == 0) fabric.switches.pfc.enabled = false;
+    } else if (const auto word = map.choice("qos")) {
+        fabric.qos = preset(*word);
     }
     if (const auto topology = map.node("topology")) {
         read_topology({context, *topology, "topology", "topology"}, out);

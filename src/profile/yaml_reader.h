@@ -8,6 +8,7 @@
 #include <concepts>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,8 @@ public:
     void line_rate(std::string_view key, RateSpec& out);
     /// A list of whole numbers below 8, as bits; each once.
     void priorities(std::string_view key, std::uint8_t& out);
+    /// Numbers below 8 by numbers below `out.size()`; those that are not named stay.
+    void number_map(std::string_view key, std::span<std::uint8_t> out);
     /// Index into the key's choices.
     std::optional<std::size_t> choice(std::string_view key);
 

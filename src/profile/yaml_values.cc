@@ -168,6 +168,20 @@ void MapReader::priorities(std::string_view key, std::uint8_t& out) {
     });
 }
 
+void MapReader::number_map(std::string_view key, std::span<std::uint8_t> out) {
+    const auto map = node(key);
+    if (!map) return;
+    const auto visit = [&](const std::string& name, const YAML::Node& value,
+                           const std::string& path) {
+        const auto from = parse_count(name, 0, out.size() - 1);
+        if (!from.ok()) return context_.error(value, path, quoted_why(name, from.why()));
+        const auto to = parse_count(value.IsScalar() ? value.Scalar() : "", 0, 7);
+        if (!to.ok()) return context_.error(value, path, quoted_why(shown(value), to.why()));
+        out[from.value()] = std::uint8_t(to.value());
+    };
+    each_named(context_, *map, path_of(key), visit);
+}
+
 std::optional<std::size_t> MapReader::choice(std::string_view key) {
     const auto given = scalar(key);
     if (!given) return std::nullopt;

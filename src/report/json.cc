@@ -291,7 +291,8 @@ Json expectation(const ExpectationResult& e) {
             {"line", e.line},
             {"expected", e.expected},
             {"seen", e.seen},
-            {"holds", e.holds}};
+            {"holds", e.skipped.empty() ? Json(e.holds) : Json(nullptr)},
+            {"skipped", e.skipped.empty() ? Json(nullptr) : Json(e.skipped)}};
 }
 
 }  // namespace

@@ -40,9 +40,14 @@ std::string expectations_verdict(const Result& result) {
     if (result.expectations.empty()) return "DONE: no expectations were set";
     const auto failed = std::count_if(result.expectations.begin(), result.expectations.end(),
                                       [](const ExpectationResult& e) { return !e.holds; });
-    const std::size_t all = result.expectations.size();
-    if (failed > 0) return fmt::format("FAIL: {} of {} expectations failed", failed, all);
-    return fmt::format("PASS: {} of {} expectations hold", all, all);
+    const auto skipped =
+        std::count_if(result.expectations.begin(), result.expectations.end(),
+                      [](const ExpectationResult& e) { return !e.skipped.empty(); });
+    const auto all = std::ptrdiff_t(result.expectations.size());
+    const std::string rest = skipped > 0 ? fmt::format(", {} skipped", skipped) : "";
+    if (failed > 0) return fmt::format("FAIL: {} of {} expectations failed{}", failed, all, rest);
+    if (skipped == all) return fmt::format("DONE: none of {} expectations was asked", all);
+    return fmt::format("PASS: {} of {} expectations hold{}", all - skipped, all, rest);
 }
 
 std::string expectations(const Result& result) {
@@ -52,7 +57,8 @@ std::string expectations(const Result& result) {
         table.column(name, Align::kLeft);
     }
     for (const ExpectationResult& e : result.expectations) {
-        table.row({e.text, e.holds ? "yes" : "NO", e.expected, e.seen});
+        const std::string_view verdict = !e.skipped.empty() ? "skipped" : e.holds ? "yes" : "NO";
+        table.row({e.text, std::string{verdict}, e.expected, e.seen});
     }
     return "\n" + table.text();
 }

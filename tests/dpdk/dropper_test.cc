@@ -41,6 +41,9 @@ public:
         return sender_.backlog() + rte_ring_count(sent_) + rte_ring_count(arriving_) +
                std::uint32_t(held_.size());
     }
+    bool send_control(std::span<const std::byte> frame, Picoseconds now) noexcept {
+        return sender_.send_control(frame, now);
+    }
     template <class Each>
     std::uint32_t receive(Each&& each) noexcept {
         return receiver_.receive(std::forward<Each>(each));

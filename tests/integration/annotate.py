@@ -3,7 +3,7 @@ shows them as frame.comment, and all else as it was."""
 import os
 import subprocess
 
-from _lab import SOURCE, Folder, expect, expect_equal, need, rocegen
+from _lab import ROCEGEN, SOURCE, Folder, expect, expect_equal, need, rocegen
 
 need("tshark")
 CASES = os.path.join(SOURCE, "pcaps", "cases")
@@ -32,7 +32,8 @@ with Folder() as folder:
     expect(naks and all("NAK" in comments.get(n, "") for n in naks), f"NAKs {naks} are named: {comments}")
     # A file is not destroyed by its copy; standard input has no second reading
     for arguments, words in (([path, "--annotate", path], "read"), (["-", "--annotate", out], "--annotate")):
-        done = rocegen("analyze", *arguments)
+        with open(path, "rb") as file:
+            done = subprocess.run([ROCEGEN, "analyze", *arguments], stdin=file, capture_output=True, text=True)
         expect_equal(done.returncode, 2, f"status of {arguments}: {done.stderr}")
         expect(words in done.stderr, f"{arguments}: {done.stderr!r}")
     # A copy of the copy keeps the comments

@@ -201,6 +201,7 @@ struct ExpectationResult {
     std::string text;  ///< As the profile has it.
     std::string expected, seen;
     bool holds = false;
+    std::string skipped;  ///< Why it was not asked of this testbed; empty: it was.
     int line = 0;
 };
 

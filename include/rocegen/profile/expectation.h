@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rocegen/base/error.h"
 
@@ -40,7 +41,17 @@ struct Expectation {
     Compare compare = Compare::kEqual;
     double value = 0;
     Unit unit = Unit::kNumber;
+    /// What the testbed must have for it to be asked.
+    enum class Need : std::uint8_t {
+        kSwitch,  ///< Frames pass a switch.
+        kFabric,  ///< Emulated switches: every queue is seen.
+        kLive,    ///< Ports of this machine, in real time.
+    };
+    std::vector<Need> needs;
 };
+
+/// "switch", "fabric", "live".
+std::string_view to_text(Expectation::Need need);
 
 /// "flows", "hosts", "ports", "generator", "run", "fabric".
 std::string_view to_text(Expectation::Scope scope);

@@ -63,10 +63,17 @@ struct Testbed {
     std::uint32_t link_mtu = 1500;       ///< emulated, 256..9600.
     Places places;
 
+    /// Frames pass a switch: an emulated one, or one whose `qos` the testbed says.
+    bool passes_switch() const {
+        return has_switches() || (kind == Kind::kDpdk && places.given("qos"));
+    }
     bool has_switches() const {
         return kind == Kind::kEmulated && fabric.topology.kind != TopologyConfig::Kind::kLink;
     }
 };
+
+/// The first thing that `e` needs and the testbed does not have.
+std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbed& testbed);
 
 /// profiles/testbeds/emulated.yaml: what runs when no testbed is named.
 std::string_view default_testbed_yaml();

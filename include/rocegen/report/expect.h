@@ -17,6 +17,8 @@ struct Claim {
     std::string op;    ///< ==, !=, <, <=, > or >=.
     double value = 0;  ///< In the metric's unit.
     int line = 0;      ///< Of the profile.
+    /// Why it is not asked: "needs switch"; empty: it is.
+    std::string skipped = {};
 };
 
 /// Replaces `result.expectations`: one a claim, in order.

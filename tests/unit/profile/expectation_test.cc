@@ -64,6 +64,17 @@ TEST(Expectation, RefusesWhatItCannotRead) {
     EXPECT_THAT(error_of("flows.a.lost == none"), HasSubstr("\"none\" is no value"));
     EXPECT_THAT(error_of("flows.a.lost == 12 apples"), HasSubstr("is no value"));
     EXPECT_THAT(error_of("flows.a.lost =="), HasSubstr("is no value"));
+    EXPECT_THAT(error_of("flows.a.lost == 0 needs luck"),
+                HasSubstr("allowed: switch, fabric, live"));
+}
+
+TEST(Expectation, SaysWhatItNeeds) {
+    const Expectation e = parse("flows.a.lost == 5 needs switch, live");
+    EXPECT_EQ(e.value, 5);
+    ASSERT_EQ(e.needs.size(), 2u);
+    EXPECT_EQ(e.needs[0], Expectation::Need::kSwitch);
+    EXPECT_EQ(e.needs[1], Expectation::Need::kLive);
+    EXPECT_TRUE(parse("flows.a.lost == 5").needs.empty());
 }
 
 }  // namespace

@@ -193,6 +193,9 @@ TEST(BuildFabricPlan, PriorityIsTheTrafficClassOfTheMap) {
     EXPECT_EQ(priority("identity"), 3);
     EXPECT_EQ(priority("nvidia"), 3);
     EXPECT_EQ(priority("sonic-azure"), 1);  // DSCP 26 is lossy there
+    EXPECT_EQ(priority("{base: sonic-azure, dscp_to_tc: {26: 3}}"), 3);
+    EXPECT_EQ(priority("{trust: dscp, dscp_to_tc: {26: 5}}"), 5);
+    EXPECT_EQ(priority("{trust: pcp, pcp_to_tc: {3: 2}}"), 2);  // no pcp: DSCP >> 3 is 3
 }
 
 TEST(BuildFabricPlan, RefusesMorePortsOrHeadroomThanThereIs) {
@@ -208,6 +211,41 @@ TEST(BuildFabricPlan, RefusesMorePortsOrHeadroomThanThereIs) {
     EXPECT_THAT(errors(kSingle + "switch: {buffer: 256KiB}"), HasSubstr("t.yaml:3:9: switch: "));
 }
 
+TEST(LoadFabric, ReadsQosMaps) {
+    Diagnostics diagnostics;
+    const auto testbed = load_testbed_text(
+        "kind: dpdk\nports: [{name: p, device: d, link_rate: 1Gbps, hosts: rest}]\n"
+        "qos: {trust: dscp, dscp_to_tc: {26: 3, 48: 6}, tc_to_queue: {6: 7}, tc_to_pg: {3: 4}, "
+        "lossless: [4]}\n",
+        "t.yaml", diagnostics);
+    ASSERT_TRUE(testbed) << diagnostics.text();
+    const QosMap& qos = testbed->fabric.qos;
+    EXPECT_EQ(qos.traffic_class(0, 26), 3);
+    EXPECT_EQ(qos.traffic_class(0, 40), 5);  // as before: DSCP >> 3
+    EXPECT_EQ(qos.tc_to_queue[6], 7);
+    EXPECT_EQ(qos.tc_to_group[3], 4);
+    EXPECT_EQ(qos.lossless_groups, 1u << 4);
+    EXPECT_TRUE(testbed->passes_switch());
+    EXPECT_THAT(error_of("qos: {trust: dscp, dscp_to_tc: {64: 1}}"), HasSubstr("qos.dscp_to_tc"));
+    EXPECT_THAT(error_of("qos: {trust: dscp, dscp_to_tc: {26: 8}}"),
+                HasSubstr("qos.dscp_to_tc.26"));
+    EXPECT_THAT(error_of("qos: {dscp_to_tc: {26: 3}}"), HasSubstr("unless trust is dscp"));
+    EXPECT_THAT(error_of("qos: {trus: dscp}"), HasSubstr("did you mean trust?"));
+}
+
+TEST(BuildFabricPlan, WhatATestbedLacksIsNotAsked) {
+    const std::string profile =
+        test::one_flow("rate: 1%") +
+        "expect: [fabric.drops == 0 needs fabric, 'flows.x.ecn_ce_rx > 0 needs switch, live']\n";
+    const test::Built link = test::build(profile, "kind: emulated");
+    EXPECT_TRUE(link.plan) << link.diagnostics.text();
+    EXPECT_EQ(missing_need(link.profile.expect[0], link.testbed), Expectation::Need::kFabric);
+    const test::Built single = test::build(profile, "kind: emulated\n" + kSingle);
+    EXPECT_TRUE(single.plan) << single.diagnostics.text();
+    EXPECT_FALSE(missing_need(single.profile.expect[0], single.testbed).has_value());
+    EXPECT_EQ(missing_need(single.profile.expect[1], single.testbed), Expectation::Need::kLive);
+}
+
 TEST(BuildFabricPlan, ExpectationsOfTheFabricNeedASwitch) {
     const std::string profile = incast("expect: [fabric.drops == 0, 'ports.b[0].pfc_rx == 0']\n");
     const test::Built built = test::build(profile, "kind: emulated\n" + kSingle);
@@ -221,7 +259,9 @@ TEST(DescribeFabricPlan, SaysWhereAFlowGoesAtTheSwitches) {
     const test::Built built = test::build(incast(), "kind: emulated\nqos: sonic-azure\n" + kSingle);
     ASSERT_TRUE(built.plan);
     const std::string text = describe_plan(built.profile, built.testbed, *built.plan);
-    EXPECT_THAT(text, HasSubstr("traffic class 1, queue 1, priority group 0, lossy"));
+    EXPECT_THAT(
+        text,
+        HasSubstr("DSCP 26, untagged -> traffic class 1 -> queue 1 -> priority group 0, lossy"));
     EXPECT_THAT(text, HasSubstr("\ntopology single: one switch\n"));
     EXPECT_THAT(text, HasSubstr("lossless priority groups: 3, 4\n"));
     EXPECT_THAT(text, HasSubstr("PFC: XOFF at 0.125 x free shared buffer, XON 16KiB below"));

@@ -188,6 +188,47 @@ TEST(LoadProfile, ListsWhatAChoiceAllows) {
     EXPECT_THAT(error_of(with_flow("Verb: send")), HasSubstr("did you mean verb?"));
 }
 
+std::optional<Profile> load_with(const std::vector<std::string>& settings,
+                                 Diagnostics& diagnostics) {
+    const Overrides overrides = parse_overrides(settings, diagnostics);
+    const auto profile = load_profile_text(with_flow("name: write, message: 4KiB"), "p.yaml",
+                                           diagnostics, overrides.profile);
+    return diagnostics.failed() ? std::nullopt : profile;
+}
+
+TEST(LoadProfile, SettingsReplaceWhatTheFileSays) {
+    Diagnostics diagnostics;
+    const auto profile =
+        load_with({"flows.write.rate=5%", "flows[0].message=64KiB", "seed=7", "phases.measure=2ms",
+                   "flows.write.pattern={type: constant}", "testbed.link.rate=400Gbps"},
+                  diagnostics);
+    ASSERT_TRUE(profile) << diagnostics.text();
+    EXPECT_EQ(to_text(profile->flows[0].rate), "5%");
+    EXPECT_EQ(profile->flows[0].message_bytes, 65536u);
+    EXPECT_EQ(profile->seed, 7u);
+    EXPECT_EQ(profile->measure, Picoseconds{2ms});
+    const Overrides both = parse_overrides({"testbed.link.rate=400Gbps"}, diagnostics);
+    EXPECT_TRUE(both.profile.empty());
+    const auto testbed = load_testbed_text("kind: emulated", "t.yaml", diagnostics, both.testbed);
+    ASSERT_TRUE(testbed) << diagnostics.text();
+    EXPECT_EQ(testbed->fabric.link.rate, 400_gbps);
+}
+
+TEST(LoadProfile, SettingsAreCheckedLikeTheFile) {
+    const auto error = [](const std::string& setting) {
+        Diagnostics diagnostics;
+        EXPECT_FALSE(load_with({setting}, diagnostics).has_value()) << setting;
+        return diagnostics.text();
+    };
+    EXPECT_THAT(error("flows.write.rate=5"), HasSubstr("flows[0].rate: 5"));
+    EXPECT_THAT(error("flows.write.rat=5%"), HasSubstr("did you mean rate?"));
+    EXPECT_THAT(error("flows.other.rate=5%"), HasSubstr("the list has no element other"));
+    EXPECT_THAT(error("seed.x=5"), HasSubstr("seed"));
+    EXPECT_THAT(error("=5"), HasSubstr("is no KEY=VALUE"));
+    EXPECT_THAT(error("seed"), HasSubstr("is no KEY=VALUE"));
+    EXPECT_THAT(error("seed={"), HasSubstr("is no YAML"));
+}
+
 TEST(LoadProfile, RefusesAKeyThatStandsTwice) {
     EXPECT_THAT(error_of(with_flow("qps: 1, qps: 2")), HasSubstr("a second time"));
     EXPECT_THAT(error_of("hosts: {a: {}, a: {}, b: {}}\nflows: [{from: a, to: b, rate: 1%}]"),

@@ -42,7 +42,7 @@ TEST(Html, BeginsWithTheVerdictAndItsMood) {
     Result result = test::example_result();
     result.interrupted = false;
     result.generator.on_plan = true;
-    result.expectations = {{"a == 0", "== 0", "0", true, 1}};
+    result.expectations = {{"a == 0", "== 0", "0", true, {}, 1}};
     EXPECT_THAT(to_html(result, plan, {}, {}), HasSubstr("<h1 class=\"pass\">PASS: 1 of 1"));
     result.expectations[0].holds = false;
     EXPECT_THAT(to_html(result, plan, {}, {}), HasSubstr("<h1 class=\"fail\">FAIL: 1 of 1"));

@@ -151,7 +151,7 @@ TEST(ReportJson, EveryKeyIsDocumented) {
     std::stringstream docs;
     docs << file.rdbuf();
     Result result = example_result();
-    result.expectations.push_back({"run.lost == 0", "== 0 frames", "3 frames", false, 4});
+    result.expectations.push_back({"run.lost == 0", "== 0 frames", "3 frames", false, {}, 4});
     std::set<std::string> keys;
     collect_keys(json::parse(to_json(result, example_plan())), keys);
     collect_keys(json::parse(meta_json({})), keys);

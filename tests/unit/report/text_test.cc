@@ -26,9 +26,9 @@ std::string first_line(const Result& result) {
 TEST(ReportText, FirstLineIsTheVerdict) {
     Result result = example_result();
     EXPECT_EQ(first_line(result), "DONE: no expectations were set");
-    result.expectations = {{"a", "== 0", "0", true, 1}};
+    result.expectations = {{"a", "== 0", "0", true, {}, 1}};
     EXPECT_EQ(first_line(result), "PASS: 1 of 1 expectations hold");
-    result.expectations.push_back({"b", "== 0", "3", false, 2});
+    result.expectations.push_back({"b", "== 0", "3", false, {}, 2});
     EXPECT_EQ(first_line(result), "FAIL: 1 of 2 expectations failed");
 }
 
@@ -51,7 +51,7 @@ TEST(ReportText, FirstLineSaysThatTheRunWasInterrupted) {
 
 TEST(ReportText, ShowsExpectedAndSeen) {
     Result result = example_result();
-    result.expectations = {{"flows.incast.lost == 0", "== 0 frames", "3 frames", false, 1}};
+    result.expectations = {{"flows.incast.lost == 0", "== 0 frames", "3 frames", false, {}, 1}};
     EXPECT_THAT(to_text(result, example_plan()),
                 HasSubstr("flows.incast.lost == 0  NO     == 0 frames  3 frames\n"));
 }
@@ -137,7 +137,7 @@ TEST(ReportText, EveryColumnIsDocumented) {
     std::stringstream docs;
     docs << file.rdbuf();
     Result result = example_result();
-    result.expectations = {{"a", "== 0", "0", true, 1}};
+    result.expectations = {{"a", "== 0", "0", true, {}, 1}};
     const std::set<std::string> names = headers(to_text(result, example_plan()));
     EXPECT_GT(names.size(), 30u);
     for (const std::string& name : names) {
