@@ -25,6 +25,7 @@ endif()
 
 # Sanitizers go to all targets: a mixed program reports what is not there.
 if(ROCEGEN_SANITIZE)
+    set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")  # lines are enough for their traces, and build sooner
     add_compile_options(-fsanitize=${ROCEGEN_SANITIZE} -fno-sanitize-recover=all
                         -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${ROCEGEN_SANITIZE})
