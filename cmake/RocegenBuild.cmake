@@ -42,7 +42,7 @@ endif()
 function(rocegen_target target)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wshadow -Wconversion -ffp-contract=off
-        -Wno-maybe-uninitialized  # GCC 12 sees it in every other std::optional
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>  # GCC 12 sees it in any std::optional
         $<$<BOOL:${ROCEGEN_WERROR}>:-Werror>)
     target_compile_definitions(${target} PRIVATE ROCEGEN_VERSION="${PROJECT_VERSION}")
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
