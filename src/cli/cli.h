@@ -78,6 +78,8 @@ struct AnalyzeArguments {
 };
 /// What this machine has to send with.
 ExitStatus ports(bool json);
+/// Lists the profiles and testbeds of ./profiles and those installed, each with what it shows.
+ExitStatus profiles();
 
 ExitStatus analyze(const AnalyzeArguments& arguments);
 

@@ -120,6 +120,7 @@ int main(int argc, char** argv) {
     CLI::App& ports = *app.add_subcommand(
         "ports", "Say what this machine has to send with, and what each port can do");
     ports.add_flag("--json", ports_json, "Print it as JSON");
+    CLI::App& profiles = *app.add_subcommand("profiles", "List the shipped profiles and testbeds");
 
     rocegen::cli::DiffArguments diff_arguments;
     CLI::App& diff = *app.add_subcommand(
@@ -149,6 +150,7 @@ int main(int argc, char** argv) {
         if (diff) return int(rocegen::cli::diff(diff_arguments));
         if (analyze) return int(rocegen::cli::analyze(analyze_arguments));
         if (ports) return int(rocegen::cli::ports(ports_json));
+        if (profiles) return int(rocegen::cli::profiles());
         if (craft) return int(rocegen::cli::craft(craft_arguments));
         return int(run ? rocegen::cli::run(run_arguments) : rocegen::cli::check(check_arguments));
     } catch (const rocegen::Failure& failure) {
