@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <cassert>
 #include <set>
+#include <sstream>
 
 namespace rocegen {
 namespace {
@@ -32,6 +34,33 @@ std::string_view syntax_hint(std::string_view what) {
     return "";
 }
 
+/// Keeps where the last document began.
+struct DocumentStart : YAML::EventHandler {
+    YAML::Mark mark;
+    void OnDocumentStart(const YAML::Mark& at) override { mark = at; }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+};
+
+/// Where it begins, if there is one. Not YAML::LoadAll(): behind some broken text it finds documents
+/// without end.
+std::optional<YAML::Mark> second_document(std::string_view text) {
+    std::istringstream stream{std::string{text}};
+    YAML::Parser parser{stream};
+    DocumentStart start;
+    if (!parser.HandleNextDocument(start) || !parser.HandleNextDocument(start)) return std::nullopt;
+    return start.mark;
+}
+
 }  // namespace
 
 Place ReadContext::place(const YAML::Node& node) const {
@@ -47,17 +76,18 @@ void ReadContext::error(const YAML::Node& node, std::string_view path, std::stri
 
 std::optional<YAML::Node> ReadContext::parse(std::string_view text) {
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(std::string{text});
-        if (documents.empty() || (documents.size() == 1 && documents[0].IsNull())) {
+        const YAML::Node document = YAML::Load(std::string{text});
+        if (document.IsNull()) {
             diagnostics_.error({file_, 0, 0}, "is empty; docs/profiles.md shows a small example");
             return std::nullopt;
         }
-        if (documents.size() > 1) {
-            error(documents[1], "",
-                  "a second document, or text behind the end of the first; one file holds one");
+        if (const auto second = second_document(text)) {
+            diagnostics_.error(
+                {file_, second->line + 1, second->column + 1},
+                "a second document, or text behind the end of the first; one file holds one");
             return std::nullopt;
         }
-        return documents[0];
+        return document;
     } catch (const YAML::Exception& e) {
         const bool placed = !e.mark.is_null();
         diagnostics_.error({file_, placed ? e.mark.line + 1 : 0, placed ? e.mark.column + 1 : 0},
