@@ -10,7 +10,7 @@
 /// CNPs have no PSN; they are kept by the QP that they slow down.
 ///
 /// Times: nanoseconds since the epoch. Bytes: without FCS, by the length on the wire.
-/// Memory: about 600 bytes a flow, at most `limit`. Thread: one owner.
+/// Memory: about 1,100 bytes a flow, at most `limit`. Thread: one owner.
 #pragma once
 
 #include <array>
