@@ -40,6 +40,10 @@ Loaded load(const LoadArguments& arguments);
 /// A testbed alone: a path, or the name of an installed one. Throws as load() does.
 Testbed load_testbed_named(const std::string& name);
 
+/// Where an installation keeps its profiles folder: ../share/rocegen beside the command's own folder,
+/// wherever that was installed or moved to.
+std::filesystem::path installed_data();
+
 /// Adds the options that name what load() reads.
 void add_load_options(CLI::App& command, LoadArguments& arguments);
 

@@ -19,7 +19,7 @@ namespace {
 /// The path as given, else that of an installed file by its name, with or without its ending.
 std::filesystem::path find(const std::string& given, const std::filesystem::path& folder) {
     if (std::filesystem::exists(given)) return given;
-    const std::filesystem::path installed = std::filesystem::path{ROCEGEN_DATADIR} / folder;
+    const std::filesystem::path installed = installed_data() / folder;
     for (const std::string& name : {given, given + ".yaml"}) {
         if (given.find('/') == std::string::npos && std::filesystem::exists(installed / name)) {
             return installed / name;
@@ -36,6 +36,12 @@ std::string read_all(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+std::filesystem::path installed_data() {
+    std::error_code error;  // no /proc: nothing is found there
+    const auto command = std::filesystem::read_symlink("/proc/self/exe", error);
+    return command.parent_path().parent_path() / "share" / "rocegen";
+}
 
 void add_load_options(CLI::App& command, LoadArguments& arguments) {
     command.add_option("profile", arguments.profile, "Profile: what traffic (YAML file or name)")

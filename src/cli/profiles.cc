@@ -26,8 +26,8 @@ std::string first_sentence(const std::filesystem::path& path) {
 
 ExitStatus profiles() {
     bool found = false;
-    for (const std::filesystem::path& folder :
-         {std::filesystem::path{"profiles"}, std::filesystem::path{ROCEGEN_DATADIR} / "profiles"}) {
+    const std::filesystem::path installed = installed_data() / "profiles";
+    for (const std::filesystem::path& folder : {std::filesystem::path{"profiles"}, installed}) {
         for (const std::string_view sub : {"", "testbeds"}) {
             std::vector<std::filesystem::path> paths;
             std::error_code error;  // a folder that is not there has no files
@@ -43,9 +43,9 @@ ExitStatus profiles() {
     }
     if (found) return ExitStatus::kHolds;
     throw Failure(ExitStatus::kMachineCannot,
-                  fmt::format("no profiles in ./profiles or {}/profiles; run from a checkout, or "
-                              "install with cmake --install",
-                              ROCEGEN_DATADIR));
+                  fmt::format("no profiles in ./profiles or {}; run from a checkout, or install "
+                              "with cmake --install",
+                              installed.string()));
 }
 
 }  // namespace rocegen::cli
