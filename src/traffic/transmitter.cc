@@ -149,13 +149,9 @@ std::uint32_t Transmitter::next_stream(Source& source) const noexcept {
 [[gnu::always_inline]] inline std::uint64_t Transmitter::depart(
     const Source& source, const Cut& cut, Shape shape, std::uint64_t left, std::uint32_t index,
     Stream& stream, Picoseconds due, Departure& out) noexcept {
-    out = Departure{.due = due,
-                    .stream = index,
-                    .sequence = std::uint32_t(stream.frames),
-                    .tcp_sequence = stream.tcp_sequence,  // the PSN as well
-                    .payload_bytes = cut.payload_bytes,
-                    .priority = source.priority,
-                    .shape = shape};
+    out.due = due;
+    out.set(index, std::uint32_t(stream.frames), stream.tcp_sequence,  // the PSN as well
+            Departure::meta(cut.payload_bytes, source.priority, shape));
     const std::uint64_t still_left = left - cut.payload_bytes;
     stream.message_bytes_left = std::uint32_t(still_left);
     stream.tcp_sequence = (stream.tcp_sequence + cut.number_step) & source.number_mask;
@@ -164,10 +160,77 @@ std::uint32_t Transmitter::next_stream(Source& source) const noexcept {
     return still_left;
 }
 
-/// A constant rate and messages of one size: all that changes is kept in registers, since stores to
-/// a stream might be stores to the source for all that the compiler knows. kOnePacket: messages are
-/// one packet, so every step is the same.
-template <bool kOnePacket>
+/// A constant rate and messages of one packet: each step is the same, so how many are due is known before they are
+/// made. All that changes is kept in registers, since stores to a stream might be stores to the source for all that the
+/// compiler knows.
+Transmitter::Run Transmitter::run_even(Source& source, Picoseconds now, Picoseconds limit,
+                                       std::span<Departure> out) noexcept {
+    const Picoseconds shift = shift_[source.priority];
+    const Cut cut = source.cuts[std::size_t(Shape::kOnly)];
+    const auto step = static_cast<unsigned __int128>(source.pace) * cut.l1_bytes;
+    const auto step_ps = std::int64_t(step >> 32);
+    const auto step_fraction = std::uint32_t(step);
+    const auto late = [now](Picoseconds at) { return std::uint64_t((now - at).count()); };
+    Picoseconds due = source.due + shift, last_due{};
+    std::uint32_t fraction = source.due_fraction, last_fraction = 0;
+    std::uint32_t count = 0;
+    {
+        Histogram::Falling<1000> lateness{*lateness_ns_};
+        // Only the first can be later than the cap: each is less late than the one before it.
+        lateness.record(late(due));
+        if (now - due > source.debt_cap) [[unlikely]]
+            due += slip(source, now - due);
+        const auto room = std::uint32_t(out.size());
+        for (;;) {
+            out[count++].due = last_due = due;
+            last_fraction = fraction;
+            const std::uint64_t sum = std::uint64_t{fraction} + step_fraction;
+            fraction = std::uint32_t(sum);
+            due += Picoseconds{step_ps + std::int64_t(sum >> 32)};
+            if (count == room || due >= limit) break;
+            lateness.record(late(due));
+        }
+    }
+    const std::uint32_t* const order = source.order.empty() ? nullptr : source.order.data();
+    source.turn = order ? depart_even(source, cut, out.first(count),
+                                      [order](std::uint32_t turn) { return order[turn]; })
+                        : depart_even(source, cut, out.first(count),
+                                      [first = source.first_stream](std::uint32_t turn) {
+                                          return first + turn;
+                                      });
+    source.last_due = last_due - shift;
+    source.last_fraction = last_fraction;
+    source.due = source.paced = due - shift;
+    source.due_fraction = fraction;
+    return {count, cut.l1_bytes, std::uint64_t{count} * cut.frame_bytes,
+            std::uint64_t{count} * cut.l1_bytes};
+}
+
+/// The streams of a run of one-packet messages, whose times stand in `out` already. Returns the next turn.
+template <class StreamAt>
+[[gnu::always_inline]] inline std::uint32_t Transmitter::depart_even(const Source& source, Cut cut,
+                                                                     std::span<Departure> out,
+                                                                     StreamAt stream_at) noexcept {
+    Stream* const streams = streams_.data();
+    const std::uint32_t round = source.round_size, mask = source.number_mask;
+    std::uint32_t turn = source.turn;
+    const std::uint32_t meta = Departure::meta(cut.payload_bytes, source.priority, Shape::kOnly);
+    for (Departure& departure : out) {
+        const std::uint32_t index = stream_at(turn);
+        // Behind the end of the order its beginning stands once more.
+        __builtin_prefetch(streams + stream_at(turn + kLookAhead), 1);
+        if (++turn == round) turn = 0;
+        Stream& stream = streams[index];
+        const std::uint32_t number = stream.tcp_sequence;  // the PSN as well
+        departure.set(index, std::uint32_t(stream.frames), number, meta);
+        stream.tcp_sequence = (number + cut.number_step) & mask;
+        ++stream.frames;
+        stream.frame_bytes += cut.frame_bytes;
+    }
+    return turn;
+}
+
+/// A constant rate and messages of one size, of several packets.
 Transmitter::Run Transmitter::run_plain(Source& source, Picoseconds now, Picoseconds limit,
                                         std::span<Departure> out) noexcept {
     const Picoseconds shift = shift_[source.priority];
@@ -180,20 +243,19 @@ Transmitter::Run Transmitter::run_plain(Source& source, Picoseconds now, Picosec
     };
     std::uint32_t turn = source.turn, ahead = turn + kLookAhead;
     if (ahead >= round) ahead = round > kLookAhead ? ahead - round : turn;
-    const Cut only = source.cuts[std::size_t(Shape::kOnly)];
     const auto step_of = [pace](const Cut& cut) {
         return static_cast<unsigned __int128>(pace) * cut.l1_bytes;
     };
-    const auto only_step = std::uint64_t(step_of(only) >> 32);
-    const auto only_fraction = std::uint32_t(step_of(only));
     Picoseconds due = source.due + shift, last_due{};
     std::uint32_t fraction = source.due_fraction, last_fraction = 0;
-    Histogram::Batch lateness{*lateness_ns_};
+    const auto late = [now](Picoseconds at) { return std::uint64_t((now - at).count()); };
+    Histogram::Falling<1000> lateness{*lateness_ns_};
+    // Only the first can be later than the cap: each is less late than the one before it.
+    lateness.record(late(due));
+    if (now - due > source.debt_cap) [[unlikely]]
+        due += slip(source, now - due);
     Run run;
-    do {
-        lateness.record(std::uint64_t((now - due).count()) / 1000);
-        if (now - due > source.debt_cap) [[unlikely]]
-            due += slip(source, now - due);
+    for (;;) {
         const std::uint32_t index = stream_at(turn);
         __builtin_prefetch(streams + stream_at(ahead), 1);
         if (++turn == round) turn = 0;
@@ -201,29 +263,19 @@ Transmitter::Run Transmitter::run_plain(Source& source, Picoseconds now, Picosec
         Stream& stream = streams[index];
         last_due = due;
         last_fraction = fraction;
-        if constexpr (kOnePacket) {
-            depart(source, only, Shape::kOnly, message_bytes, index, stream, due, out[run.taken++]);
-            const std::uint64_t sum = std::uint64_t{fraction} + only_fraction;
-            fraction = std::uint32_t(sum);
-            due += Picoseconds{std::int64_t(only_step + (sum >> 32))};
-        } else {
-            const std::uint64_t left =
-                stream.message_bytes_left == 0 ? message_bytes : stream.message_bytes_left;
-            const Shape shape = next_segment(message_bytes, left, path_mtu).shape;
-            const Cut& cut = source.cuts[std::size_t(shape)];
-            depart(source, cut, shape, left, index, stream, due, out[run.taken++]);
-            run.frame_bytes += cut.frame_bytes;
-            run.l1_bytes += cut.l1_bytes;
-            run.last_l1_bytes = cut.l1_bytes;
-            const unsigned __int128 step = step_of(cut) + fraction;
-            fraction = std::uint32_t(step);
-            due += Picoseconds{std::int64_t(step >> 32)};
-        }
-    } while (run.taken < out.size() && due < limit);
-    if constexpr (kOnePacket) {
-        run.frame_bytes = std::uint64_t{run.taken} * only.frame_bytes;
-        run.l1_bytes = std::uint64_t{run.taken} * only.l1_bytes;
-        run.last_l1_bytes = only.l1_bytes;
+        const std::uint64_t left =
+            stream.message_bytes_left == 0 ? message_bytes : stream.message_bytes_left;
+        const Shape shape = next_segment(message_bytes, left, path_mtu).shape;
+        const Cut& cut = source.cuts[std::size_t(shape)];
+        depart(source, cut, shape, left, index, stream, due, out[run.taken++]);
+        run.frame_bytes += cut.frame_bytes;
+        run.l1_bytes += cut.l1_bytes;
+        run.last_l1_bytes = cut.l1_bytes;
+        const unsigned __int128 step = step_of(cut) + fraction;
+        fraction = std::uint32_t(step);
+        due += Picoseconds{std::int64_t(step >> 32)};
+        if (run.taken == out.size() || due >= limit) break;
+        lateness.record(late(due));
     }
     source.turn = turn;
     source.last_due = last_due - shift;
@@ -242,8 +294,8 @@ std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picosecond
     const bool one_packet = source.message_bytes <= source.path_mtu;
     const std::span<Departure> first = out.first(room);
     const Run run = !plain       ? run_patterned(source, now, limit, first)
-                    : one_packet ? run_plain<true>(source, now, limit, first)
-                                 : run_plain<false>(source, now, limit, first);
+                    : one_packet ? run_even(source, now, limit, first)
+                                 : run_plain(source, now, limit, first);
 
     SourceCounters& counters = source.counters;
     if (counters.frames == 0) counters.first = now;

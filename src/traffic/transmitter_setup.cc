@@ -60,6 +60,9 @@ Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
             std::iota(source.order.begin(), source.order.end(), from.first_stream);
             Random random{plan.seed ^ (std::uint64_t{index} << 32 | 0x5eed)};
             shuffle(std::span(source.order), random);
+            for (std::uint32_t i = 0; i < kLookAhead; ++i) {
+                source.order.push_back(source.order[i]);  // itself, if there are fewer
+            }
         }
     }
     for (SourceHeap& heap : heaps_) heap.reserve(sources_.size());

@@ -71,7 +71,11 @@ FrameTemplate::FrameTemplate(const FrameSpec& spec)
             break;
     }
     build_image(spec);
-    if (path_ == Path::kRoceClmul && is_plain()) path_ = Path::kRocePlain;
+    if (path_ == Path::kRoceClmul && is_plain()) {
+        path_ = Path::kRocePlain;
+        wide_ = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                __builtin_cpu_supports("vpclmulqdq");
+    }
     for (std::uint32_t bytes = spec.payload_bytes_min; bytes <= spec.payload_bytes_max; ++bytes) {
         lengths_.push_back(path_ == Path::kPause ? Length{} : build_length(bytes, spec));
     }
@@ -105,7 +109,13 @@ FrameTemplate::Length FrameTemplate::build_length(std::uint32_t payload_bytes,
     const bool tag = payload_bytes >= tag_from_bytes_;
     store(datagram.data() + (v6_ ? 4 : 2), length.ip_bytes);
     std::memcpy(datagram.data() + payload, payload_pattern(), payload_bytes);
-    if (tag) std::memset(datagram.data() + payload, 0, kTagBytes);
+    if (tag) {
+        store(datagram.data() + payload, TagHeader{.magic = Be<4>{kTagMagic},
+                                                   .stream = {},
+                                                   .sequence = {},
+                                                   .run = Be<4>{run_},
+                                                   .sent_ns = {}});
+    }
     if (kind_ != FrameKind::kTcp) {
         store(datagram.data() + udp + offsetof(UdpHeader, bytes), length.udp_bytes);
     }
@@ -114,12 +124,13 @@ FrameTemplate::Length FrameTemplate::build_length(std::uint32_t payload_bytes,
         datagram[bth + offsetof(Bth, flags)] |= std::byte((-payload_bytes & 3u) << 4);
         length.icrc_base = icrc(datagram) ^ (spec.icrc == IcrcMode::kBad ? 0xffff'ffff : 0);
         const std::size_t end = datagram.size();
+        // A word's own CRC is its residue times x^32: as if it ended 4 bytes earlier.
         const auto behind = [end](std::size_t at) { return crc32::shift_factor(end - at); };
-        length.shift_stream = behind(bth + kStreamWordsEnd);
-        // A word's own CRC is its residue times x^32.
-        length.shift_psn = behind(bth + sizeof(Bth) - 4);
-        for (std::size_t i = 0; tag && i < 3; ++i) {
-            length.shift_tag[i] = behind(payload + 8 * i + 4);
+        static_assert(kStreamWordsEnd == sizeof(Bth) - 4);  // the PSN's word follows at once
+        length.shift_head = behind(bth + kStreamWordsEnd);
+        if (tag) {
+            length.shift_middle = behind(payload + offsetof(TagHeader, sequence));
+            length.shift_time = behind(payload + offsetof(TagHeader, sent_ns) + 4);
         }
     }
     const std::span<const std::byte> all{datagram};
@@ -139,6 +150,11 @@ bool FrameTemplate::is_plain() const noexcept {
 
 void FrameTemplate::bind(Stream& stream) const {
     stream.icrc_residue = 0;
+    if (!v6_) {
+        const std::uint16_t sum = fold_sum(ones_sum(std::span(stream.source_ip_low).last(4)) +
+                                           ones_sum(std::span(stream.destination_ip_low).last(4)));
+        store(stream.source_ip_low.data(), sum);
+    }
     if (kind_ != FrameKind::kRoce) return;
     std::array<std::byte, kHeaderRoom> words{};
     const std::size_t udp = udp_at_ - std::size_t{ip_at_}, bth = bth_at_ - std::size_t{ip_at_};

@@ -49,6 +49,50 @@ public:
         Histogram& into_;
         std::uint64_t count_ = 0, sum_ = 0, min_ = ~std::uint64_t{0}, max_ = 0;
     };
+    /// The same for values that never rise from one to the next: those of one bucket are counted in a register, and
+    /// nothing is divided for each. Values are in 1/kScale of the histogram's unit; the sum is rounded down once.
+    template <std::uint64_t kScale>
+    class Falling {
+    public:
+        explicit Falling(Histogram& into) noexcept : into_(into) {}
+        Falling(const Falling&) = delete;
+        Falling& operator=(const Falling&) = delete;
+        ~Falling() {
+            if (count_ == 0) return;
+            end_bucket();
+            into_.count_ += count_;
+            into_.sum_ += sum_ / kScale;
+            if (last_ / kScale < into_.min_) into_.min_ = last_ / kScale;
+            if (first_ > into_.max_) into_.max_ = first_;
+        }
+        void record(std::uint64_t value) noexcept {
+            if (value < lowest_) [[unlikely]]
+                begin_bucket(value);
+            ++count_;
+            sum_ += value;
+            last_ = value;
+        }
+
+    private:
+        void end_bucket() noexcept { into_.counts_[at_] += count_ - counted_; }
+        void begin_bucket(std::uint64_t value) noexcept {
+            const std::uint64_t whole = value / kScale;
+            if (count_ == 0) {
+                first_ = whole;
+            } else {
+                end_bucket();
+                counted_ = count_;
+            }
+            at_ = index(whole);
+            if (at_ >= into_.counts_.size()) at_ = into_.counts_.size() - 1;
+            lowest_ = at_ == 0 ? 0 : (upper_edge(at_ - 1) + 1) * kScale;
+        }
+
+        Histogram& into_;
+        std::size_t at_ = 0;
+        std::uint64_t lowest_ = ~std::uint64_t{0}, count_ = 0, counted_ = 0;
+        std::uint64_t sum_ = 0, first_ = 0, last_ = 0;
+    };
     void merge(const Histogram& other);
     void clear();
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 
@@ -64,11 +65,7 @@ public:
     }
 
     void put(const Departure& departure, Picoseconds now) noexcept {
-        rte_mbuf* const mbuf = tx_.held[--tx_.held_count];
-        if (tx_.held_count > 0) prefetch_for_write(tx_.held[tx_.held_count - 1]);
-        render(mbuf, departure, now);
-        tx_.priority[tx_.end] = departure.priority;
-        tx_.pending[tx_.end++] = mbuf;
+        put(std::span(&departure, 1), now);
     }
 
     /// The same for a burst: buffers are taken and counters moved once.
@@ -76,15 +73,14 @@ public:
         const auto count = std::uint32_t(departures.size());
         tx_.held_count -= count;
         rte_mbuf* const* const held = tx_.held.data() + tx_.held_count;
-        rte_mbuf** const pending = tx_.pending.data() + tx_.end;
-        std::uint8_t* const priority = tx_.priority.data() + tx_.end;
-        tx_.end += count;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            if (i + 1 < count) prefetch_for_write(held[i + 1]);
-            pending[i] = held[i];
-            priority[i] = departures[i].priority;
-            render(held[i], departures[i], now);
+        std::copy_n(held, count, tx_.pending.data() + tx_.end);
+        for (std::uint32_t begin = 0, end; begin < count; begin = end) {
+            end = begin + rendering_.run_length(departures.subspan(begin));
+            std::fill_n(tx_.priority.data() + tx_.end + begin, end - begin,
+                        departures[begin].priority);
+            render(held + begin, departures.subspan(begin, end - begin), now);
         }
+        tx_.end += count;
     }
 
     void flush(std::uint8_t paused, Picoseconds now) noexcept {
@@ -106,7 +102,6 @@ public:
 
     template <class Each>
     std::uint32_t receive(Each&& each) noexcept {
-        constexpr std::uint32_t kAhead = 4;
         std::array<rte_mbuf*, kBurst> burst;
         const std::uint32_t got = rte_eth_rx_burst(port_id_, 0, burst.data(), kBurst);
         if (got == 0) return 0;
@@ -132,6 +127,27 @@ public:
 
 private:
     static constexpr std::size_t kScratchBytes = 16384;
+    static constexpr std::uint32_t kAhead = 4;  ///< Buffers prefetched, in frames.
+
+    /// What a frame decides of an mbuf, in two stores, as DPDK's own drivers do it: buffers of a pool have one
+    /// reference, one segment and no port.
+    struct alignas(16) MbufStart {
+        std::uint16_t data_off;
+        std::uint16_t refcnt = 1, nb_segs = 1, port = RTE_MBUF_PORT_INVALID;
+        std::uint64_t ol_flags = 0;
+    };
+    struct alignas(16) MbufLength {
+        std::uint32_t packet_type = 0;
+        std::uint32_t pkt_len;
+        std::uint16_t data_len;
+        std::uint16_t vlan_tci = 0;
+        std::uint32_t rss = 0;
+    };
+    static_assert(offsetof(rte_mbuf, data_off) == 16 && offsetof(rte_mbuf, refcnt) == 18 &&
+                  offsetof(rte_mbuf, nb_segs) == 20 && offsetof(rte_mbuf, port) == 22 &&
+                  offsetof(rte_mbuf, ol_flags) == 24 && offsetof(rte_mbuf, packet_type) == 32 &&
+                  offsetof(rte_mbuf, pkt_len) == 36 && offsetof(rte_mbuf, data_len) == 40 &&
+                  sizeof(MbufStart) == 16 && sizeof(MbufLength) == 16);
 
     struct alignas(64) Tx {
         rte_mempool* pool = nullptr;
@@ -157,29 +173,38 @@ private:
         __builtin_prefetch(rte_pktmbuf_mtod_offset(mbuf, const void*, 64));
     }
 
-    [[gnu::always_inline]] void render(rte_mbuf* mbuf, const Departure& departure,
-                                       Picoseconds now) noexcept {
-        std::byte* const payload = payload_of(mbuf);
-        std::uint32_t& trailer_at = trailer_.of(mbuf);
-        if (trailer_at != departure.payload_bytes) {
-            restore_pattern(payload, trailer_at);
-            trailer_at = departure.payload_bytes;
+    /// Departures of one template and one payload length, at most kBurst.
+    void render(rte_mbuf* const* mbufs, std::span<const Departure> departures,
+                Picoseconds now) noexcept {
+        const auto count = std::uint32_t(departures.size());
+        const std::uint32_t payload_bytes = departures[0].payload_bytes;
+        const FrameTemplate& frame = rendering_.of(departures[0]);
+        const std::uint32_t header_bytes = frame.header_bytes();
+        const std::uint32_t bytes = frame.frame_bytes(payload_bytes);
+        const MbufStart start{std::uint16_t(FrameTemplate::kHeaderRoom - header_bytes)};
+        const MbufLength length{.pkt_len = bytes, .data_len = std::uint16_t(bytes)};
+        std::array<std::byte*, kBurst> payloads;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (i + kAhead < count) prefetch_for_write(mbufs[i + kAhead]);
+            rte_mbuf* const mbuf = mbufs[i];
+            payloads[i] = payload_of(mbuf);
+            std::uint32_t& trailer_at = trailer_.of(mbuf);
+            if (trailer_at != payload_bytes) [[unlikely]] {
+                restore_pattern(payloads[i], trailer_at);
+                trailer_at = payload_bytes;
+            }
+            std::memcpy(&mbuf->rearm_data, &start, sizeof start);
+            std::memcpy(&mbuf->rx_descriptor_fields1, &length, sizeof length);
         }
-        const FrameTemplate& frame = rendering_.of(departure);
-        const Stream& stream = rendering_.stream(departure);
-        frame.write(payload, stream, departure, now);
-        // Buffers from a pool have one reference and one segment; these alone may differ.
-        mbuf->data_off = std::uint16_t(FrameTemplate::kHeaderRoom - frame.header_bytes());
-        mbuf->ol_flags = 0;
-        const std::uint32_t bytes = frame.frame_bytes(departure.payload_bytes);
-        mbuf->data_len = std::uint16_t(bytes);
-        mbuf->pkt_len = bytes;
-        tx_.self_check.rendered({payload - frame.header_bytes(), bytes}, frame, stream, departure,
-                                now);
+        const std::span<std::byte* const> at{payloads.data(), count};
+        frame.write_run(at, rendering_.streams, departures, now);
+        tx_.self_check.rendered(at, frame, rendering_.streams, departures, now);
         if (extras_.capture_tx) {
-            extras_.capture_tx->push(now, {payload - frame.header_bytes(), bytes});
+            for (std::byte* const payload : at) {
+                extras_.capture_tx->push(now, {payload - header_bytes, bytes});
+            }
         }
-        if (cap_.max > Picoseconds{0}) cap_.post(bytes, now);
+        if (cap_.max > Picoseconds{0}) cap_.post(bytes, count, now);
     }
 
     /// The frame's bytes; those of several segments are copied together. Empty: it does not fit.
@@ -225,11 +250,11 @@ private:
             return 1 +
                    std::uint32_t((static_cast<unsigned __int128>(ps) * frames_per_ps_q40) >> 40);
         }
-        void post(std::uint32_t frame_bytes, Picoseconds at) noexcept {
+        void post(std::uint32_t frame_bytes, std::uint32_t frames, Picoseconds at) noexcept {
             const std::uint64_t wire =
                 std::max(frame_bytes, kMinFrameBytes) + kFcsBytes + kPreambleAndGapBytes;
             busy_until = std::max(busy_until, at) +
-                         Picoseconds{std::int64_t((wire * ps_per_byte_q16) >> 16)};
+                         Picoseconds{std::int64_t((wire * ps_per_byte_q16) >> 16) * frames};
         }
     };
 

@@ -26,6 +26,18 @@ struct Rendering {
     const FrameTemplate& of(const Departure& d) const noexcept {
         return templates.of(streams[d.stream], d.shape);
     }
+    /// How many of the first `departures` have the first one's template, payload length and priority. There is one at least.
+    std::uint32_t run_length(std::span<const Departure> departures) const noexcept {
+        const std::uint32_t meta = departures[0].meta();
+        std::uint32_t length = 1;
+        while (length < departures.size() && departures[length].meta() == meta) ++length;
+        if (templates.one_group()) return length;
+        const std::uint16_t group = stream(departures[0]).template_group;
+        for (std::uint32_t same = 1; same < length; ++same) {
+            if (stream(departures[same]).template_group != group) return same;
+        }
+        return length;
+    }
 };
 
 template <class S>

@@ -158,6 +158,8 @@ constexpr std::uint64_t packets_per_message(std::uint64_t message_bytes, std::ui
 class FrameTemplates {
 public:
     explicit FrameTemplates(const Plan& plan);
+    /// All streams have the same templates.
+    bool one_group() const noexcept { return templates_.size() == kShapeCount; }
     const FrameTemplate& of(const Stream& stream, Shape shape) const noexcept {
         return *templates_[stream.template_group * kShapeCount + std::size_t(shape)];
     }

@@ -165,7 +165,8 @@ private:
         std::uint32_t bursts = kNoBursts;  ///< Index into flow_bursts_.
         std::uint32_t siblings = 1;
         std::uint32_t plan_index = 0;
-        std::vector<std::uint32_t> order;  ///< Shuffled stream indices; empty: in order.
+        /// Shuffled stream indices, the first kLookAhead once more at the end; empty: in order.
+        std::vector<std::uint32_t> order;
         SourceCounters counters;
     };
 
@@ -190,7 +191,11 @@ private:
         std::uint32_t taken = 0, last_l1_bytes = 0;
         std::uint64_t frame_bytes = 0, l1_bytes = 0;
     };
-    template <bool kOnePacket>
+    Run run_even(Source& source, Picoseconds now, Picoseconds limit,
+                 std::span<Departure> out) noexcept;
+    template <class StreamAt>
+    std::uint32_t depart_even(const Source& source, Cut cut, std::span<Departure> out,
+                              StreamAt stream_at) noexcept;
     Run run_plain(Source& source, Picoseconds now, Picoseconds limit,
                   std::span<Departure> out) noexcept;
     Run run_patterned(Source& source, Picoseconds now, Picoseconds limit,
@@ -222,7 +227,7 @@ private:
     void resume(unsigned priority, Picoseconds at) noexcept;
 
     static constexpr std::uint32_t kNoBursts = ~std::uint32_t{0};
-    static constexpr std::uint32_t kLookAhead = 8;  ///< Streams prefetched, in packets.
+    static constexpr std::uint32_t kLookAhead = 16;  ///< Streams prefetched, in packets.
 
     const FrameTemplates& templates_;
     std::span<Stream> streams_;

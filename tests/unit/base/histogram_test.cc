@@ -75,5 +75,26 @@ TEST(Histogram, CumulativePointsGrowToAllValues) {
     EXPECT_EQ(points.back(), (std::pair<std::uint64_t, std::uint64_t>{1'000'000, 1001}));
 }
 
+TEST(Histogram, CountsFallingValuesLikeOthers) {
+    Random random{3};
+    Histogram wanted{20}, got{20};
+    for (unsigned burst = 0; burst < 200; ++burst) {
+        Histogram::Falling<1000> falling{got};
+        std::uint64_t value = random.bits() >> (30 + burst % 30);  // in thousandths
+        for (unsigned i = 0; i < burst % 40; ++i) {
+            falling.record(value);
+            wanted.record(value / 1000);
+            value -= std::min(value, random.below(1 + (value >> burst % 12)));
+        }
+    }
+    EXPECT_EQ(got.count(), wanted.count());
+    EXPECT_EQ(got.min(), wanted.min());
+    EXPECT_EQ(got.max(), wanted.max());
+    EXPECT_EQ(got.cumulative(10'000), wanted.cumulative(10'000));
+    // Its sum is rounded down once a burst, theirs once a value.
+    EXPECT_GE(got.mean(), wanted.mean());
+    EXPECT_LE(got.mean(), wanted.mean() + 1);
+}
+
 }  // namespace
 }  // namespace rocegen

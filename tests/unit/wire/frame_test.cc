@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "rocegen/wire/icrc.h"
@@ -99,6 +101,49 @@ TEST(FrameTemplate, PortablePathWritesTheSameBytes) {
                                t.write_portable(b.payload(), s, d, now);
                                ASSERT_EQ(a.bytes, b.bytes);
                            });
+}
+
+TEST(FrameTemplate, RunsWriteTheSameBytes) {
+    Random random{7};
+    std::array<Buffer, 33> run_buffers;
+    Buffer one;
+    for (unsigned round = 0; round < 400; ++round) {
+        FrameSpec spec = test::random_spec(random);
+        if (round % 2) {  // what most profiles send: RC WRITE ONLY over IPv4, tagged
+            spec = test::roce_spec(std::uint8_t(Opcode::kRcWriteOnly), false, 256);
+            spec.payload_bytes_min = kTagBytes;
+            spec.run = std::uint32_t(random.bits());
+        }
+        FrameTemplate t{spec};
+        if (round % 4 == 1) t.keep_narrow();
+        std::vector<Stream> streams;
+        for (unsigned i = 0; i < 5; ++i) streams.push_back(test::random_stream(t, random));
+        const Picoseconds now{std::int64_t(random.bits() >> 2)};
+        const auto payload_bytes =
+            std::uint16_t(spec.payload_bytes_min +
+                          random.below(spec.payload_bytes_max - spec.payload_bytes_min + 1u));
+        std::vector<Departure> departures(1 + random.below(run_buffers.size()));
+        std::vector<std::byte*> payloads;
+        for (std::size_t i = 0; i < departures.size(); ++i) {
+            Departure& d = departures[i];
+            d.stream = std::uint32_t(random.below(streams.size()));
+            d.sequence = std::uint32_t(random.bits());
+            d.psn = Psn{std::uint32_t(random.bits())};
+            d.payload_bytes = payload_bytes;
+            run_buffers[i].refill();
+            payloads.push_back(run_buffers[i].payload());
+        }
+        t.write_run(payloads, streams, departures, now);
+        for (std::size_t i = 0; i < departures.size(); ++i) {
+            const Departure& d = departures[i];
+            one.refill();
+            t.write_portable(one.payload(), streams[d.stream], d, now);
+            const auto wanted = one.frame(t, payload_bytes);
+            const auto got = run_buffers[i].frame(t, payload_bytes);
+            ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), got.begin(), got.end()))
+                << "round " << round << " frame " << i;
+        }
+    }
 }
 
 // CASES, section 2.
