@@ -21,6 +21,8 @@ struct AnalyzerOf {
 };
 
 Distribution summarize(const Histogram& histogram);
+/// Enough points to draw it by.
+std::vector<CdfPoint> shape_of(const Histogram& histogram);
 
 /// Flows, streams, hosts, ports (what analyzers saw there) and the generator's lateness. `endpoints`
 /// has one for each stream, or none. The session adds what only it knows: names, port counters, gaps,

@@ -1,0 +1,116 @@
+#include "analysis/metric_rows.h"
+
+namespace rocegen {
+namespace {
+
+template <std::size_t Priority>
+Value paused(const PortResult& port) {
+    return double(whole_ns(port.paused[Priority]));
+}
+template <auto Member>
+Value sum(const Result& result) {
+    std::uint64_t total = 0;
+    for (const FlowResult& flow : result.flows) total += flow.*Member;
+    return number(total);
+}
+
+constexpr const char* kNoCounter = "the port's driver does not count it";
+constexpr const char* kLiveOnly = "the run was not in real time";
+constexpr const char* kPaused = "time in which the schedule of this priority stood still";
+
+constexpr Row<PortResult> kPorts[] = {
+    {"link_rate", "bit/s", "the link's speed, as testbed or driver says", "neither says it",
+     [](const PortResult& p) {
+         const std::uint64_t bits = p.link_rate.bits_per_sec;
+         return bits ? number(bits) : std::nullopt;
+     }},
+    {"tx_frames", "frames", "frames the port accepted", "", counted<&PortResult::tx_frames>},
+    {"rx_frames", "frames", "frames polled from the port", "", counted<&PortResult::rx_frames>},
+    {"tx_errors", "frames", "frames the port accepted and did not send", kNoCounter,
+     counted<&PortResult::tx_errors>},
+    {"rx_missed", "frames", "frames the port dropped as nobody polled in time", kNoCounter,
+     counted<&PortResult::rx_missed>},
+    {"rx_no_buffer", "frames", "receptions that failed for want of a buffer", kNoCounter,
+     counted<&PortResult::rx_no_buffer>},
+    {"rx_errors", "frames", "frames the port received as bad", kNoCounter,
+     counted<&PortResult::rx_errors>},
+    {"pfc_rx", "frames", "802.1Qbb pause frames that reached the receiver", "",
+     counted<&PortResult::pfc_rx>},
+    {"global_pause_rx", "frames", "802.3x pause frames that reached the receiver", "",
+     counted<&PortResult::global_pause_rx>},
+    {"malformed_rx", "frames", "frames that break their own format", "",
+     counted<&PortResult::malformed_rx>},
+    {"foreign_rx", "frames", "well-formed RoCEv2 frames of no stream of this run", "",
+     counted<&PortResult::foreign_rx>},
+    {"other_rx", "frames", "well-formed frames that are neither RoCEv2 nor pause", "",
+     counted<&PortResult::other_rx>},
+    {"schedule_paused.0", "ns", kPaused, "", paused<0>},
+    {"schedule_paused.1", "ns", kPaused, "", paused<1>},
+    {"schedule_paused.2", "ns", kPaused, "", paused<2>},
+    {"schedule_paused.3", "ns", kPaused, "", paused<3>},
+    {"schedule_paused.4", "ns", kPaused, "", paused<4>},
+    {"schedule_paused.5", "ns", kPaused, "", paused<5>},
+    {"schedule_paused.6", "ns", kPaused, "", paused<6>},
+    {"schedule_paused.7", "ns", kPaused, "", paused<7>},
+};
+
+template <auto Member>
+constexpr auto lateness = of_distribution<&GeneratorResult::lateness_ns, Member, GeneratorResult>;
+constexpr const char* kNoDeparture = "nothing was sent";
+
+constexpr Row<GeneratorResult> kGenerator[] = {
+    {"on_plan", "1", "1 if the generator kept the plan, else 0", "",
+     [](const GeneratorResult& g) { return flag(g.on_plan); }},
+    {"slips", "slips", "times the plan was moved back as too much was due", "",
+     counted<&GeneratorResult::slips>},
+    {"slipped", "ns", "time by which the plan was moved back, all slips", "",
+     [](const GeneratorResult& g) -> Value { return double(whole_ns(g.slipped)); }},
+    {"port_full", "turns", "turns of the loop that could not send for want of room", "",
+     counted<&GeneratorResult::port_full>},
+    {"self_checked", "frames", "frames sent that were verified whole while they were sent",
+     "no frames are rendered", counted<&GeneratorResult::self_checked>},
+    {"self_check_failed", "frames", "frames among self_checked that were not as planned",
+     "no frames are rendered", counted<&GeneratorResult::self_check_failed>},
+    {"lateness.min", "ns", "least lateness", kNoDeparture, lateness<&Distribution::min>},
+    {"lateness.p50", "ns", "lateness that half of the departures do not exceed", kNoDeparture,
+     lateness<&Distribution::p50>},
+    {"lateness.p90", "ns", "lateness that 90 % do not exceed", kNoDeparture,
+     lateness<&Distribution::p90>},
+    {"lateness.p99", "ns", "lateness that 99 % do not exceed", kNoDeparture,
+     lateness<&Distribution::p99>},
+    {"lateness.p999", "ns", "lateness that 99.9 % do not exceed", kNoDeparture,
+     lateness<&Distribution::p999>},
+    {"lateness.max", "ns", "greatest lateness", kNoDeparture, lateness<&Distribution::max>},
+    {"lateness.mean", "ns", "mean lateness", kNoDeparture, lateness<&Distribution::mean>},
+    {"gaps", "gaps", "loop turns held up longer than 10 us", kLiveOnly,
+     counted<&GeneratorResult::gaps>},
+    {"gap_max", "ns", "the longest turn of the loop", kLiveOnly,
+     counted<&GeneratorResult::gap_max_ns>},
+    {"noise_gaps_per_sec", "gaps/s", "gaps over 10 us a second that an idle loop sees", kLiveOnly,
+     [](const GeneratorResult& g) { return g.noise_gaps_per_sec; }},
+    {"noise_gap_max", "ns", "the longest turn of an idle loop", kLiveOnly,
+     counted<&GeneratorResult::noise_gap_max_ns>},
+};
+
+constexpr Row<Result> kRun[] = {
+    {"duration", "ns", "from the start to the end of sending", "",
+     [](const Result& r) -> Value { return double(whole_ns(r.duration)); }},
+    {"interrupted", "1", "1 if a signal ended the run, else 0", "",
+     [](const Result& r) { return flag(r.interrupted); }},
+    {"data_frames_tx", "frames", "sum over flows", "", sum<&Traffic::data_frames_tx>},
+    {"data_frames_rx", "frames", "sum over flows", "", sum<&Traffic::data_frames_rx>},
+    {"lost", "frames", "sum of the flows' lost", "",
+     [](const Result& r) {
+         std::uint64_t total = 0;
+         for (const FlowResult& flow : r.flows) total += flow.losses().lost;
+         return number(total);
+     }},
+};
+
+}  // namespace
+
+Rows<PortResult> port_rows() { return kPorts; }
+Rows<GeneratorResult> generator_rows() { return kGenerator; }
+Rows<Result> run_rows() { return kRun; }
+
+}  // namespace rocegen
