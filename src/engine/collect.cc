@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "rocegen/engine/pause_board.h"
+
 namespace rocegen {
 
 Distribution summarize(const Histogram& histogram) {
@@ -16,6 +18,27 @@ Distribution summarize(const Histogram& histogram) {
     d.max = histogram.max();
     d.mean = histogram.mean();
     return d;
+}
+
+StormResult storm_result(const PauseStorm& storm) {
+    const StormAudit audit = storm.audit();
+    const StormPlan& plan = storm.plan();
+    StormResult out;
+    out.name = plan.name;
+    out.frames = audit.frames;
+    out.xoff_frames = audit.xoff_frames;
+    out.xon_frames = audit.xon_frames;
+    out.quanta = plan.quanta;
+    out.quanta_time = quanta_time(plan.quanta, plan.link_rate);
+    out.refresh = plan.refresh;
+    out.longest_gap = audit.longest_gap;
+    out.lapses = audit.lapses;
+    out.lapsed = audit.lapsed;
+    out.offered = audit.offered;
+    out.near_limit = audit.near_limit;
+    out.held_up = audit.held_up;
+    out.holds = plan.holds();
+    return out;
 }
 
 namespace {
@@ -132,20 +155,35 @@ bool tagged(const Plan& plan, std::uint32_t group) {
     return true;
 }
 
+using Shapes = std::array<std::uint64_t, kShapeCount>;
+
+Shapes operator-(Shapes more, const Shapes& less) {
+    for (std::size_t shape = 0; shape < kShapeCount; ++shape) more[shape] -= less[shape];
+    return more;
+}
+
+/// `mark`: where the stream stood after the warm-up.
 StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& stream,
-                           const StreamRx& rx, const EndpointCounts* endpoint,
-                           const std::array<std::uint64_t, kShapeCount>* shapes_sent) {
+                           const MeasureStart::Mark& mark, const StreamRx& rx,
+                           const EndpointCounts* endpoint, const Shapes* shapes_sent) {
     const StreamPlan& from = plan.streams[index];
     const FlowPlan& flow = plan.flows[from.flow];
     StreamResult r;
     r.stream = index;
-    r.data_frames_tx = stream.frames;
-    r.tx_bytes = l2_sum(stream.frames, stream.frame_bytes);
-    r.first_psn = from.initial_psn;
+    r.data_frames_tx = stream.frames - mark.frames;
+    r.tx_bytes = l2_sum(r.data_frames_tx, stream.frame_bytes - mark.frame_bytes);
+    r.first_psn = mark.psn;
     r.last_psn = stream.psn.plus(-flow.number_step);
     // What was sent again has a tag of its own, but its PSN and its message were counted.
-    const std::uint64_t once = stream.frames - (endpoint ? endpoint->retransmitted : 0);
-    r.shapes_tx = shapes_sent ? *shapes_sent : count_shapes(flow, once);
+    const std::uint64_t again = endpoint ? std::min(endpoint->retransmitted, r.data_frames_tx) : 0;
+    const std::uint64_t once = r.data_frames_tx - again;
+    std::uint64_t before = mark.frames;
+    if (endpoint && flow.number_step == 1) {  // less what the warm-up sent again, by PSN
+        const auto psns = std::uint64_t(mark.psn.value() - from.initial_psn.value());
+        before -= (before - psns) & 0xff'ffff;
+    }
+    r.shapes_tx = shapes_sent ? *shapes_sent - mark.shapes
+                              : count_shapes(flow, before + once) - count_shapes(flow, before);
     r.responses = rx.responses;
     if (endpoint) r.endpoint = *endpoint;
     r.message_tx = r.shapes_tx[std::size_t(Shape::kOnly)] + r.shapes_tx[std::size_t(Shape::kLast)];
@@ -157,7 +195,7 @@ StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& 
     r.rx_bytes = l2_sum(rx.frames, rx.frame_bytes);
     r.payload_bytes_rx = rx.payload_bytes;
     r.message_complete_rx = rx.messages;
-    if (tagged(plan, from.template_group)) r.by_tag = losses(rx.by_tag, stream.frames);
+    if (tagged(plan, from.template_group)) r.by_tag = losses(rx.by_tag, r.data_frames_tx);
     if (flow.number_step > 0 && !flow.counts_bytes) r.by_psn = losses(rx.by_psn, once);
     r.ecn_ce_rx = rx.ecn_ce;
     r.ect_rx = rx.ect;
@@ -281,7 +319,7 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
     }
     for (const TransmitterOf& t : transmitters) {
         PortResult& port = result.ports[t.port];
-        port.tx_frames += t.transmitter->totals().frames.read();
+        port.tx_frames += t.transmitter->measured_frames();
         for (std::uint8_t p = 0; p < 8; ++p) {
             port.paused[p] = std::max(port.paused[p], t.transmitter->paused_time(p, end));
         }
@@ -289,9 +327,9 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
     std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> reasons;
     for (const AnalyzerOf& a : analyzers) {
         PortResult& port = result.ports[a.port];
-        const Analyzer::Totals& totals = a.analyzer->totals();
-        const auto frames = [&totals](Verdict v) { return totals.frames[std::size_t(v)].read(); };
-        for (const Counter& c : totals.frames) port.rx_frames += c.read();
+        const Analyzer::Measured totals = a.analyzer->measured();
+        const auto frames = [&totals](Verdict v) { return totals.frames[std::size_t(v)]; };
+        for (const std::uint64_t count : totals.frames) port.rx_frames += count;
         port.pfc_rx += frames(Verdict::kPfc);
         port.global_pause_rx += frames(Verdict::kGlobalPause);
         port.malformed_rx += frames(Verdict::kMalformed);
@@ -303,9 +341,9 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
         for (unsigned p = 0; p < 8; ++p) {
             port.xoff_series[p].merge(series.xoff[p].result(series.config, end));
         }
-        port.foreign_rx += totals.foreign.read();
+        port.foreign_rx += totals.foreign;
         for (std::size_t r = 0; r < kMalformedCount; ++r) {
-            if (a.analyzer->malformed()[r] > 0) reasons[{a.port, r}] += a.analyzer->malformed()[r];
+            if (totals.malformed[r] > 0) reasons[{a.port, r}] += totals.malformed[r];
         }
     }
     for (const auto& [key, count] : reasons) {
@@ -405,7 +443,8 @@ void add_hosts(const Plan& plan, Result& result) {
 
 Result collect(const Plan& plan, std::span<const Stream> streams,
                std::span<const TransmitterOf> transmitters, std::span<const AnalyzerOf> analyzers,
-               Picoseconds end, std::span<const EndpointCounts> endpoints) {
+               Picoseconds end, std::span<const EndpointCounts> endpoints,
+               const MeasureStart* start) {
     Result result;
     result.profile_name = plan.name;
     result.duration = end;
@@ -422,9 +461,17 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
     }
     std::vector<Histogram> completions(plan.flows.size());
     for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
+        MeasureStart::Mark mark{0, 0, plan.streams[i].initial_psn, {}};
+        if (start != nullptr && start->any()) {
+            // Without a mark all that it sent was of the warm-up.
+            const MeasureStart::Mark* const set = start->of(i);
+            mark = set ? *set
+                       : MeasureStart::Mark{streams[i].frames, streams[i].frame_bytes,
+                                            streams[i].psn, shapes[i] ? *shapes[i] : Shapes{}};
+        }
         const StreamRx* rx = owner_of(analyzers, i, plan.receiving_port(plan.streams[i]));
         StreamResult& stream = result.streams.emplace_back(
-            stream_result(plan, i, streams[i], rx ? *rx : kNothing,
+            stream_result(plan, i, streams[i], mark, rx ? *rx : kNothing,
                           endpoints.empty() ? nullptr : &endpoints[i], shapes[i]));
         add(result.flows[plan.streams[i].flow], stream);
         if (complete(plan, i, stream)) {

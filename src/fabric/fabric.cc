@@ -6,6 +6,7 @@
 #include "rocegen/engine/collect.h"
 #include "rocegen/wire/headers.h"
 #include "rocegen/wire/opcode.h"
+#include "rocegen/wire/parse.h"
 
 namespace rocegen {
 namespace {
@@ -30,6 +31,21 @@ std::uint64_t derive(std::uint64_t seed, std::uint64_t use, std::uint64_t index)
     return mix64(mix64(seed ^ use << 32) + index);
 }
 
+/// A pause frame as a NIC sends it: one time for all priorities that it stops.
+struct SentPause {
+    std::uint8_t enable = 0, stops = 0;
+    std::uint16_t quanta = 0;
+};
+SentPause pause_of(const Pause& pause) {
+    SentPause out{std::uint8_t(pause.class_enable_vector), 0, 0};
+    for (unsigned i = 0; i < 8; ++i) {
+        if (pause.quanta[i] == 0) continue;
+        out.stops = std::uint8_t(out.stops | 1u << i);
+        out.quanta = pause.quanta[i];
+    }
+    return out;
+}
+
 }  // namespace
 
 Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const FlowBehaviour> flows)
@@ -40,7 +56,8 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const Flo
       graph_(sound_graph(config_, plan)),
       routes_(graph_, config_.pinned),
       link_failed_(graph_.links.size()),
-      analyzer_(plan),
+      start_(plan),
+      analyzer_(plan, 0, &start_),
       behaviours_(flows.begin(), flows.end()),
       message_times_(plan, behaviours_),
       endpoint_of_(graph_.nics) {
@@ -62,6 +79,11 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const Flo
     make_nics();
     make_endpoints();
     make_switches();
+    if (start_.any()) core_.events.push(plan_.warmup, kPlanned, 0);
+    for (const StormPlan& storm : plan_.storms) {
+        storms_.emplace_back(storm);
+        core_.events.push(storms_.back().next_due(), kPlanned, std::uint32_t(storms_.size()));
+    }
     for (const FaultConfig& fault : config_.faults) {
         core_.events.push(fault.at, kFault, std::uint32_t(faults_.size()));
         faults_.push_back({fault, {}, kNever, {}, kNever});
@@ -96,8 +118,8 @@ void Fabric::make_nics() {
         sources[plan_.sources[s].port].push_back(s);
     }
     for (std::uint32_t p = 0; p < graph_.nics; ++p) {
-        Transmitter& t =
-            transmitters_.emplace_back(plan_, templates_, streams_, sources[p], &lateness_ns_);
+        Transmitter& t = transmitters_.emplace_back(plan_, templates_, streams_, sources[p],
+                                                    &lateness_ns_, &start_);
         nics_.emplace_back(core_, p, config_.nic, lossless, marks_, frame_costs_, t);
     }
 }
@@ -145,14 +167,9 @@ void Fabric::make_switches() {
 }
 
 void Fabric::send_pause(std::uint32_t port, const Pause& pause, Picoseconds at) {
-    PauseToSend p{at, port, std::uint8_t(pause.class_enable_vector), 0, 0};
-    for (unsigned i = 0; i < 8; ++i) {
-        if (pause.quanta[i] == 0) continue;
-        p.pause = std::uint8_t(p.pause | 1u << i);
-        p.quanta = pause.quanta[i];
-    }
+    const auto [enable, stops, quanta] = pause_of(pause);
     core_.events.push(at, kSendPause, std::uint32_t(pauses_.size()));
-    pauses_.push_back(p);
+    pauses_.push_back({at, port, enable, stops, quanta});
 }
 
 void Fabric::trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue,
@@ -162,7 +179,7 @@ void Fabric::trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue,
 }
 
 Result Fabric::run(const std::atomic<bool>& stop) {
-    const Picoseconds end = plan_.measure + plan_.drain;
+    const Picoseconds end = plan_.sent_until() + plan_.drain;
     interrupted_ = !advance(end, stop);
     if (interrupted_) {
         // Nothing new leaves; what is under way arrives.
@@ -239,7 +256,30 @@ void Fabric::handle(const Event& event) {
             return reroute(now);
         case kEndpointTimer:
             return nics_[target].on_endpoint_timer(now);
+        case kPlanned:
+            return target == 0 ? begin_measuring(now) : storm(target - 1, now);
     }
+}
+
+void Fabric::storm(std::uint32_t index, Picoseconds now) {
+    PauseStorm& storm = storms_[index];
+    // What it holds when the run is interrupted runs out by itself.
+    if (interrupted_ || storm.next_due() > now) return;
+    const auto [enable, stops, quanta] = pause_of(parse(storm.frame(), now).pause);
+    nics_[storm.plan().port].send_pause(enable, stops, quanta, now);
+    storm.sent(now, now);
+    if (storm.next_due() != kNever) core_.events.push(storm.next_due(), kPlanned, index + 1);
+}
+
+void Fabric::begin_measuring(Picoseconds now) {
+    endpoints_before_ = endpoint_counts();
+    for (Switch& node : switches_) node.begin_measuring(now);  // before the wires' counters go
+    for (Wire& wire : core_.wires) wire.counters = {};
+    for (EmulatedNic& nic : nics_) nic.begin_measuring();
+    for (Transmitter& transmitter : transmitters_) transmitter.begin_measuring(now);
+    lateness_ns_.clear();
+    for (std::size_t c = 0; c < kDropCauseCount; ++c) drops_at_fault_[c] -= core_.drops[c];
+    core_.drops = {};
 }
 
 void Fabric::arrive(std::uint32_t index, Picoseconds now) {
@@ -332,7 +372,7 @@ Result Fabric::result() const {
     for (std::uint32_t p = 0; p < graph_.nics; ++p) transmitters.push_back({p, &transmitters_[p]});
     const std::vector<AnalyzerOf> analyzers{{0, &analyzer_}};
     const std::vector<EndpointCounts> endpoints = endpoint_counts();
-    Result result = collect(plan_, streams_, transmitters, analyzers, now_, endpoints);
+    Result result = collect(plan_, streams_, transmitters, analyzers, now_, endpoints, &start_);
     for (FlowResult& flow : result.flows) {
         const Histogram* times = message_times_.of_flow(flow.flow);
         if (times) flow.message_ns = summarize(*times);
@@ -349,7 +389,26 @@ Result Fabric::result() const {
         port.rx_errors = counters.drops[std::size_t(DropCause::kFcsError)];
         port.pfc_rx = nics_[p].pause_frames();
     }
+    report_storms(result);
     return result;
+}
+
+void Fabric::report_storms(Result& result) const {
+    for (const PauseStorm& storm : storms_) {
+        StormResult& out = result.storms.emplace_back(storm_result(storm));
+        const StormPlan& plan = storm.plan();
+        out.port = plan_.ports[plan.port].name;
+        out.pause_rx = nics_[plan.port].pause_frames();
+        // The other end's counters begin with `measure`.
+        const Wire& peer = core_.wires[core_.wires[plan.port].peer];
+        const std::uint64_t arrived =
+            *std::max_element(peer.counters.pfc.rx.begin(), peer.counters.pfc.rx.end());
+        if (!start_.any() && !plan.one_frame_each && arrived == out.frames) {
+            out.confirmed_by = "the other end of the link, which received as many";
+        }
+        out.proven = out.holds && out.lapses == 0 && out.xoff_frames > 0 && out.pause_rx == 0 &&
+                     !out.confirmed_by.empty();
+    }
 }
 
 std::vector<EndpointCounts> Fabric::endpoint_counts() const {
@@ -368,16 +427,23 @@ std::vector<EndpointCounts> Fabric::endpoint_counts() const {
             }
         }
         const Endpoint* sender = endpoint_of_[plan_.sending_port(stream)];
-        if (!sender) continue;
-        if (const Requester* requester = sender->requester(i)) {
+        if (const Requester* requester = sender ? sender->requester(i) : nullptr) {
             out.retransmitted = requester->counters().resent;
             out.timeouts = requester->counters().timeouts;
             out.in_error = requester->error() != QpError::kNone;
         }
-        if (const ReactionPoint* reaction = sender->reaction_point(i)) {
+        if (const ReactionPoint* reaction = sender ? sender->reaction_point(i) : nullptr) {
             out.rate_last = reaction->rate();
             out.rate_least = reaction->least_rate();
         }
+        if (endpoints_before_.empty()) continue;
+        const EndpointCounts& before = endpoints_before_[i];
+        out.cnp_tx -= before.cnp_tx;
+        out.ack_tx -= before.ack_tx;
+        out.nak_tx -= before.nak_tx;
+        out.rnr_tx -= before.rnr_tx;
+        out.retransmitted -= before.retransmitted;
+        out.timeouts -= before.timeouts;
     }
     return counts;
 }

@@ -17,6 +17,7 @@
 #include "rocegen/analysis/result.h"
 #include "rocegen/endpoint/endpoint.h"
 #include "rocegen/engine/collect.h"
+#include "rocegen/engine/pause_storm.h"
 #include "rocegen/fabric/config.h"
 #include "rocegen/fabric/nic.h"
 #include "rocegen/fabric/renderer.h"
@@ -76,6 +77,10 @@ private:
     /// Of READs and atomics.
     bool answered_by_responses(const StreamPlan& stream) const;
     std::vector<EndpointCounts> endpoint_counts() const;
+    /// The warm-up is over: all counts begin again.
+    void begin_measuring(Picoseconds now);
+    void storm(std::uint32_t index, Picoseconds now);
+    void report_storms(Result& result) const;
     void begin();
     void handle(const Event& event);
     void arrive(std::uint32_t wire, Picoseconds now);
@@ -106,6 +111,7 @@ private:
     Routes routes_;
     Routes::State up_;
     std::vector<bool> link_failed_;
+    MeasureStart start_;
     Analyzer analyzer_;
     Histogram lateness_ns_;  ///< Of all transmitters.
     std::deque<Transmitter> transmitters_;
@@ -118,10 +124,12 @@ private:
     std::vector<Endpoint*> endpoint_of_;  ///< By NIC.
     std::deque<Switch> switches_;
     std::vector<PauseToSend> pauses_;
+    std::vector<PauseStorm> storms_;  ///< The plan's.
     std::vector<FaultResult> faults_;
     std::vector<std::uint32_t> awaiting_routes_;
     std::uint32_t last_fault_ = ~0u;
     DropCounts drops_at_fault_{};
+    std::vector<EndpointCounts> endpoints_before_;  ///< In the warm-up; empty: there was none.
     std::optional<FrameRenderer> renderer_;
     std::uint32_t traced_node_ = 0;
     std::uint64_t events_ = 0, hops_ = 0;
