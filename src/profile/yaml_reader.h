@@ -33,6 +33,8 @@ public:
     const std::string& file() const { return file_; }
     Diagnostics& diagnostics() { return diagnostics_; }
     Place place(const YAML::Node& node) const;
+    /// `value` and all in it came from `source` ("--set seed=2"), not from the file: that is its place.
+    void set_source(const YAML::Node& value, const std::string& source);
     /// "PLACE: PATH: WHAT".
     void error(const YAML::Node& node, std::string_view path, std::string_view what);
     /// The document's map; empty if the text is no YAML or not one document.
@@ -42,6 +44,7 @@ private:
     KeyDoc::File kind_;
     std::string file_;
     Diagnostics& diagnostics_;
+    std::vector<std::pair<YAML::Node, std::string>> sources_;
 };
 
 /// A value as messages show it: short, printable.
@@ -77,6 +80,8 @@ public:
         if (const auto value = read_count(key)) out = T(*value);
     }
     void time(std::string_view key, Picoseconds& out);
+    /// The word of the key's choices leaves `out` as it is.
+    void time_or_word(std::string_view key, std::optional<Picoseconds>& out);
     void bytes(std::string_view key, std::uint64_t& out);
     void bit_rate(std::string_view key, BitRate& out);
     void rate(std::string_view key, RateSpec& out);
