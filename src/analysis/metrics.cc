@@ -5,8 +5,12 @@
 #include <cmath>
 #include <iterator>
 
+#include "rocegen/analysis/unknown_when.h"
+
 namespace rocegen {
 namespace {
+
+using namespace unknown_when;
 
 using Value = std::optional<double>;
 
@@ -61,14 +65,6 @@ Value sum(const Result& result) {
     return number(total);
 }
 
-constexpr const char* kUntagged = "no tagged frame arrived";
-constexpr const char* kNoSkew = "no burst in step of two sources or more";
-constexpr const char* kNoPsn = "frames have no PSN that advances: CNP, TCP, UDP";
-constexpr const char* kTwoFrames = "fewer than two frames, or all at one instant";
-constexpr const char* kNoCounter = "the port's driver does not count it";
-constexpr const char* kLiveOnly = "the run was not in real time";
-constexpr const char* kNothingArrived = "nothing arrived";
-
 using Losses = Traffic::Losses;
 
 constexpr Row<Traffic> kTraffic[] = {
@@ -112,10 +108,6 @@ constexpr Row<Traffic> kTraffic[] = {
     {"last_timestamp", "ns", "the last frame's reception, since the start", kNothingArrived,
      [](const Traffic& t) { return nanoseconds(t.last_timestamp); }},
 };
-
-constexpr const char* kNoEndpoint = "no emulated NIC answers or obeys for it";
-constexpr const char* kNoDcqcn = "its congestion_control is not dcqcn";
-constexpr const char* kNoLimit = "no stream with a limit came whole, or its frames have no tags";
 
 template <auto Member>
 Value responses(const Traffic& traffic) {
@@ -176,7 +168,6 @@ template <auto Member>
 constexpr auto message_time = of_distribution<&FlowResult::message_ns, Member, FlowResult>;
 template <auto Member>
 constexpr auto completion = of_distribution<&FlowResult::completion_ns, Member, FlowResult>;
-constexpr const char* kNoMessage = "no message came whole and in order, or its frames have no tags";
 
 template <auto Member>
 constexpr auto latency = of_distribution<&FlowResult::latency_ns, Member, FlowResult>;
@@ -210,8 +201,7 @@ constexpr Row<FlowResult> kFlows[] = {
      kTwoFrames, rate<&FlowResult::rx, &Rates::l2_bits_per_sec>},
     {"rx_frames_per_sec", "frames/s", "frames received a second between first and last", kTwoFrames,
      rate<&FlowResult::rx, &Rates::frames_per_sec>},
-    {"rate_error", "1", "(tx_rate_l1 - wanted_rate_l1) / wanted_rate_l1",
-     "a pattern other than constant, or fewer than two frames",
+    {"rate_error", "1", "(tx_rate_l1 - wanted_rate_l1) / wanted_rate_l1", kNotConstant,
      [](const FlowResult& f) { return f.rate_error; }},
     {"burst_skew_planned.p50", "ns",
      "from the first to the last planned start of a burst in step; half of the bursts do not "
@@ -336,9 +326,9 @@ constexpr Row<GeneratorResult> kGenerator[] = {
     {"port_full", "turns", "turns of the loop that could not send for want of room", "",
      counted<&GeneratorResult::port_full>},
     {"self_checked", "frames", "frames sent that were verified whole while they were sent",
-     "no frames are rendered", counted<&GeneratorResult::self_checked>},
+     kNotRendered, counted<&GeneratorResult::self_checked>},
     {"self_check_failed", "frames", "frames among self_checked that were not as planned",
-     "no frames are rendered", counted<&GeneratorResult::self_check_failed>},
+     kNotRendered, counted<&GeneratorResult::self_check_failed>},
     {"lateness.min", "ns", "least lateness", kNoDeparture, lateness<&Distribution::min>},
     {"lateness.p50", "ns", "lateness that half of the departures do not exceed", kNoDeparture,
      lateness<&Distribution::p50>},
@@ -373,6 +363,15 @@ constexpr Row<Result> kRun[] = {
          for (const FlowResult& flow : r.flows) total += flow.losses().lost;
          return number(total);
      }},
+    {"pairs_probed", "pairs",
+     "pairs of hosts that were asked, each way, whether they reach each other", kNoProbes,
+     [](const Result& r) { return number(r.pairs_probed); }},
+    {"pairs_unreached", "pairs", "those among them of which no probe arrived", kNoProbes,
+     [](const Result& r) { return number(r.pairs_unreached); }},
+    {"capture_frames", "frames", "frames that the run's capture holds", kNoCapture,
+     [](const Result& r) { return number(r.capture_frames); }},
+    {"capture_lost", "frames", "frames that it should hold and does not", kNoCapture,
+     [](const Result& r) { return number(r.capture_lost); }},
 };
 
 constexpr Row<FabricTotals> kFabric[] = {

@@ -210,6 +210,11 @@ struct Result {
     std::string testbed_name;
     std::string clock;  ///< What the timestamps are of.
     bool interrupted = false;
+    /// Frames that a capture of the run holds, and those that it should hold; empty: there was none.
+    std::optional<std::uint64_t> capture_frames, capture_lost;
+    /// Host pairs that were asked, each way, whether they reach each other; those that did not. Empty:
+    /// nobody asked.
+    std::optional<std::uint64_t> pairs_probed, pairs_unreached;
     Picoseconds duration{};  ///< From start to the last departure's end or the plan's.
     GeneratorResult generator;
     std::vector<FlowResult> flows;
