@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "rocegen/engine/port.h"
 #include "rocegen/wire/frame.h"
 #include "rocegen/wire/tag.h"
 
