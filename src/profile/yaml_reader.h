@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "profile/key_table.h"
@@ -109,6 +110,17 @@ public:
     void number_map(std::string_view key, std::span<std::uint8_t> out);
     /// Index into the key's choices.
     std::optional<std::size_t> choice(std::string_view key);
+    /// The same as an enumerator, whose values stand in the key's order.
+    template <class E>
+    requires std::is_enum_v<E>
+    void choice(std::string_view key, E& out) {
+        if (const auto chosen = choice(key)) out = E(*chosen);
+    }
+    template <class E>
+    requires std::is_enum_v<E>
+    void choice(std::string_view key, std::optional<E>& out) {
+        if (const auto chosen = choice(key)) out = E(*chosen);
+    }
 
     /// "flows[0].rate".
     std::string path_of(std::string_view key) const { return places_.path_of(key); }
