@@ -175,7 +175,8 @@ void MapReader::add(const YAML::Node& key, const YAML::Node& value) {
         return;
     }
     const Place at = context_.place(value);
-    places_.marks.push_back({name, at.line, at.column});
+    const bool elsewhere = at.file != context_.file();
+    places_.marks.push_back({name, at.line, at.column, elsewhere ? at.file : std::string{}});
     entries_.push_back({*found, value});
 }
 

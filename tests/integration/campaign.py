@@ -84,7 +84,7 @@ with Folder() as lab:
         expect(abs(peak - (senders - 1) * 32) <= senders, f"queue peak of {senders} senders: {peak} frames")
 
     # Wrong values are refused before anything runs, at the place where they stand.
-    path = lab.file("wrong.yaml", PROFILE.replace("HEAD", "sweep: {flows.load.rate: [10%, 300%]}"))
+    path = lab.file("wrong.yaml", PROFILE.replace("HEAD", "sweep: {flows.load.rate: [10%, 300%]}").replace("LIMIT", "1ms"))
     for command in ("run", "check"):
         done = rocegen(command, path)
         expect_equal(done.returncode, 2, f"status of {command} with a wrong step")

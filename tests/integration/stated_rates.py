@@ -49,7 +49,7 @@ with Folder() as folder:
     # Four flows, bursts of 64, three of them 1 ms apart, all in step.
     flows = [{"name": f"f{i}", "message": "1KiB", "rate": "20%", "packets": "192", "psn": "0", "dest_qp": 100 + i,
               "udp_source_port": 50000 + i, "pattern": "{type: burst, burst: 64 packets, period: 1ms}"} for i in range(4)]
-    path = folder.file("bursts.yaml", profile(flows, measure="10ms"))
+    path = folder.file("bursts.yaml", profile(flows, measure="10s"))
     arguments, pcap = run_on_pcap(folder, "one")
     report = run_json(path, *arguments)
     expect_equal(sum(flow["data_frames_tx"] for flow in report["flows"]), 768, "frames sent")
