@@ -4,7 +4,6 @@ Linux's own stack, which is the router here, resolves our hosts and is resolved 
 import re
 import subprocess
 import threading
-import time
 
 from _lab import Folder, expect, expect_equal, need, run_json
 from _veth import Tcpdump, enter_own_namespace, pair
@@ -51,7 +50,7 @@ ports:
     expect_equal(report["ports"][2]["flooded_rx"], 0, "nothing flooded to p3")
 
     # A bridge that learns nothing floods: p3 sees the frames of others.
-    sh("bridge link set dev right1 learning off; bridge fdb flush dev right1", check=False)
+    sh("bridge link set dev right1 learning off && ip link set dev right1 type bridge_slave fdb_flush")
     report = run_json(profile(), "--testbed", testbed())
     sent = report["flows"][0]["data_frames_tx"]
     seen = report["ports"][2]["flooded_rx"]
@@ -81,17 +80,22 @@ ports:
     gateways = testbed(", prefix: 2001:db8:1::/64, gateway: 2001:db8:1::ff", ", prefix: 2001:db8:2::/64, gateway: 2001:db8:2::ff")
     resolved = {}
 
+    hosts = ("2001:db8:1::1", "2001:db8:1::2", "2001:db8:2::1")
+    over = threading.Event()
+
     def linux_asks():
-        time.sleep(2.5)
-        for host in ("2001:db8:1::1", "2001:db8:1::2", "2001:db8:2::1"):
-            sh(f"ping -6 -c 1 -W 1 {host}", check=False)  # nobody answers the echo; the address is resolved
-            found = re.search(rf"^{host} .*lladdr (\S+)", sh("ip -6 neigh show dev bridge0"), re.M)
-            resolved[host] = found.group(1) if found else None
+        while not over.is_set() and len(resolved) < len(hosts):
+            # Nobody answers the echo; the address is resolved.
+            sh(" ".join(f"ping -6 -c 1 -W 1 {host} >/dev/null &" for host in hosts) + " sleep 0.3", check=False)
+            for host, mac in re.findall(r"^(\S+) .*lladdr (\S+)", sh("ip -6 neigh show dev bridge0"), re.M):
+                if host in hosts:
+                    resolved[host] = mac
 
     asker = threading.Thread(target=linux_asks)
     with Tcpdump("bridge0", folder.file("nd.pcap"), "icmp6") as capture:
         asker.start()
         report = run_json(path, "--testbed", gateways)
+        over.set()
         asker.join()
     expect_equal(report["ports"][0]["gateway_mac"], router, "the router, by neighbor discovery")
     expect_equal(resolved, {"2001:db8:1::1": "02:00:00:00:00:01", "2001:db8:1::2": "02:00:00:00:00:02",

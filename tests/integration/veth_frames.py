@@ -12,7 +12,7 @@ need("tcpdump")
 
 MARKS = {"rdma": (26, 3), "tcp": (0, 0)}  # DSCP and PCP: the profile's classes have no pcp, so it is DSCP >> 3
 OPCODES = {"First": 6, "Middle": 7, "Last": 8, "Only": 10}  # of RC RDMA WRITE
-LIMITS = ("--set", "flows.rdma.packets=80000", "--set", "flows.tcp.packets=20000", "--duration", "30s")
+LIMITS = ("--set", "flows.rdma.packets=80000", "--set", "flows.tcp.packets=20000", "--duration", "100s")
 
 
 def testbed(folder, driver, a, b):
