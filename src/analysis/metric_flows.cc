@@ -3,21 +3,17 @@
 namespace rocegen {
 namespace {
 
+using namespace unknown_when;
+
 template <auto Direction, auto Member>
 Value rate(const FlowResult& flow) {
     return flow.*Direction.*Member;
 }
-constexpr const char* kUntagged = "no tagged frame arrived";
-constexpr const char* kNoSkew = "no burst in step of two sources or more";
-constexpr const char* kTwoFrames = "fewer than two frames, or all at one instant";
-constexpr const char* kNothingArrived = "nothing arrived";
-constexpr const char* kNoLimit = "no stream with a limit came whole, or its frames have no tags";
 
 template <auto Member>
 constexpr auto message_time = of_distribution<&FlowResult::message_ns, Member, FlowResult>;
 template <auto Member>
 constexpr auto completion = of_distribution<&FlowResult::completion_ns, Member, FlowResult>;
-constexpr const char* kNoMessage = "no message came whole and in order, or its frames have no tags";
 
 template <auto Member>
 constexpr auto latency = of_distribution<&FlowResult::latency_ns, Member, FlowResult>;
@@ -51,8 +47,7 @@ constexpr Row<FlowResult> kFlows[] = {
      kTwoFrames, rate<&FlowResult::rx, &Rates::l2_bits_per_sec>},
     {"rx_frames_per_sec", "frames/s", "frames received a second between first and last", kTwoFrames,
      rate<&FlowResult::rx, &Rates::frames_per_sec>},
-    {"rate_error", "1", "(tx_rate_l1 - wanted_rate_l1) / wanted_rate_l1",
-     "a pattern other than constant, or fewer than two frames",
+    {"rate_error", "1", "(tx_rate_l1 - wanted_rate_l1) / wanted_rate_l1", kNotConstant,
      [](const FlowResult& f) { return f.rate_error; }},
     {"burst_skew_planned.p50", "ns",
      "from the first to the last planned start of a burst in step; half of the bursts do not "

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "rocegen/analysis/metrics.h"
+#include "rocegen/analysis/unknown_when.h"
 
 namespace rocegen {
 

@@ -3,6 +3,8 @@
 namespace rocegen {
 namespace {
 
+using namespace unknown_when;
+
 template <std::size_t Priority>
 Value paused(const PortResult& port) {
     return double(whole_ns(port.paused[Priority]));
@@ -14,8 +16,6 @@ Value sum(const Result& result) {
     return number(total);
 }
 
-constexpr const char* kNoCounter = "the port's driver does not count it";
-constexpr const char* kLiveOnly = "the run was not in real time";
 constexpr const char* kPaused = "time in which the schedule of this priority stood still";
 
 constexpr Row<PortResult> kPorts[] = {
@@ -68,9 +68,9 @@ constexpr Row<GeneratorResult> kGenerator[] = {
     {"port_full", "turns", "turns of the loop that could not send for want of room", "",
      counted<&GeneratorResult::port_full>},
     {"self_checked", "frames", "frames sent that were verified whole while they were sent",
-     "no frames are rendered", counted<&GeneratorResult::self_checked>},
+     kNotRendered, counted<&GeneratorResult::self_checked>},
     {"self_check_failed", "frames", "frames among self_checked that were not as planned",
-     "no frames are rendered", counted<&GeneratorResult::self_check_failed>},
+     kNotRendered, counted<&GeneratorResult::self_check_failed>},
     {"lateness.min", "ns", "least lateness", kNoDeparture, lateness<&Distribution::min>},
     {"lateness.p50", "ns", "lateness that half of the departures do not exceed", kNoDeparture,
      lateness<&Distribution::p50>},
@@ -105,6 +105,15 @@ constexpr Row<Result> kRun[] = {
          for (const FlowResult& flow : r.flows) total += flow.losses().lost;
          return number(total);
      }},
+    {"pairs_probed", "pairs",
+     "pairs of hosts that were asked, each way, whether they reach each other", kNoProbes,
+     [](const Result& r) { return number(r.pairs_probed); }},
+    {"pairs_unreached", "pairs", "those among them of which no probe arrived", kNoProbes,
+     [](const Result& r) { return number(r.pairs_unreached); }},
+    {"capture_frames", "frames", "frames that the run's capture holds", kNoCapture,
+     [](const Result& r) { return number(r.capture_frames); }},
+    {"capture_lost", "frames", "frames that it should hold and does not", kNoCapture,
+     [](const Result& r) { return number(r.capture_lost); }},
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 namespace rocegen {
 namespace {
 
+using namespace unknown_when;
+
 template <auto Member>
 Value by_psn(const Traffic& traffic) {
     return traffic.by_psn ? number((*traffic.by_psn).*Member) : std::nullopt;
@@ -11,8 +13,6 @@ template <auto Member>
 Value best(const Traffic& traffic) {
     return number(traffic.losses().*Member);
 }
-constexpr const char* kNoPsn = "frames have no number that advances: CNP, open-loop TCP, UDP";
-constexpr const char* kNothingArrived = "nothing arrived";
 
 using Losses = Traffic::Losses;
 
@@ -58,9 +58,6 @@ constexpr Row<Traffic> kTraffic[] = {
      [](const Traffic& t) { return nanoseconds(t.last_timestamp); }},
 };
 
-constexpr const char* kNoEndpoint = "no emulated NIC answers or obeys for it";
-constexpr const char* kNoDcqcn = "its congestion_control is not dcqcn";
-
 template <auto Member>
 Value responses(const Traffic& traffic) {
     return number(traffic.responses.*Member);
@@ -75,8 +72,6 @@ Value dcqcn_rate(const Traffic& traffic) {
     const std::optional<BitRate>& rate = (*traffic.endpoint).*Member;
     return rate ? number(rate->bits_per_sec) : std::nullopt;
 }
-
-constexpr const char* kNoReno = "its congestion_control is not reno";
 
 template <auto Member>
 Value tcp(const Traffic& traffic) {

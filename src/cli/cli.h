@@ -53,6 +53,7 @@ struct RunArguments : LoadArguments {
     bool json = false;
     bool force = false;  ///< Takes interfaces that the machine itself uses.
     std::string capture_limit = "1GiB";
+    bool single = false;  ///< One run of a campaign: `repeat` and `sweep` are not for it.
     std::vector<std::string> command_line;
 };
 ExitStatus run(const RunArguments& arguments);

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     run.add_flag("--force", run_arguments.force,
                  "Send on interfaces with an address or the default route, too");
     run.add_flag("--json", run_arguments.json, "Print report.json alone on stdout");
+    run.add_flag("--single-run", run_arguments.single)->group("");  // of a campaign's child
 
     rocegen::cli::LoadArguments check_arguments;
     CLI::App& check = *app.add_subcommand("check", "Validate a profile and print its plan");

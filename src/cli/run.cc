@@ -6,10 +6,11 @@
 #include <csignal>
 #include <optional>
 
-#include "cli/cli.h"
+#include "cli/campaign.h"
 #include "cli/run_capture.h"
 #include "rocegen/dpdk/live.h"
 #include "rocegen/fabric/fabric.h"
+#include "rocegen/report/campaign.h"
 #include "rocegen/report/expect.h"
 #include "rocegen/report/json.h"
 #include "rocegen/report/meta.h"
@@ -60,7 +61,10 @@ Result run_emulated(const Loaded& loaded, const std::string& capture_file,
     std::optional<RunCapture> capture;
     if (!capture_file.empty()) capture.emplace(capture_file, loaded, fabric);
     Result result = fabric.run(stop_requested);
-    if (capture) capture->close();
+    if (capture) {
+        result.capture_frames = capture->close();
+        result.capture_lost = 0;  // in virtual time the writer is waited for
+    }
     note_congestion_control(loaded, result);
     if (loaded.testbed.has_switches()) {
         seen = fabric.fabric_result();
@@ -115,15 +119,18 @@ Result run_on_ports(const Loaded& loaded, const RunArguments& arguments) {
     return run_live(loaded.plan, config);
 }
 
-std::vector<Claim> claims_of(const Profile& profile, const Testbed& testbed) {
+std::string why_missing(Expectation::Need need, const Testbed& testbed) {
+    if (need == Expectation::Need::kCapture) return "needs capture, and the run had no --capture";
+    return fmt::format("needs {}, which testbed {} has not", to_text(need), testbed.name);
+}
+
+std::vector<Claim> claims_of(const Profile& profile, const Testbed& testbed, bool captures) {
     std::vector<Claim> claims;
     for (const Expectation& e : profile.expect) {
-        const auto missing = missing_need(e, testbed);
+        const auto missing = missing_need(e, testbed, captures);
         claims.push_back({e.text, std::string{to_text(e.scope)}, e.name, e.metric,
                           std::string{to_text(e.compare)}, e.value, e.place.line,
-                          missing ? fmt::format("needs {}, which testbed {} has not",
-                                                to_text(*missing), testbed.name)
-                                  : ""});
+                          missing ? why_missing(*missing, testbed) : ""});
     }
     return claims;
 }
@@ -132,6 +139,7 @@ std::vector<Claim> claims_of(const Profile& profile, const Testbed& testbed) {
 
 ExitStatus run(const RunArguments& arguments) {
     Loaded loaded = load(arguments);
+    if (!arguments.single && is_campaign(loaded.profile)) return run_campaign(arguments, loaded);
     fmt::print(stderr, "{}", loaded.warnings);
     Meta meta = collect_meta();
     meta.command_line = arguments.command_line;
@@ -148,11 +156,17 @@ ExitStatus run(const RunArguments& arguments) {
     const FabricResult* fabric = seen ? &*seen : nullptr;
     result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();
-    evaluate(claims_of(loaded.profile, loaded.testbed), loaded.plan, result);
+    const std::vector<Claim> claims =
+        claims_of(loaded.profile, loaded.testbed, !arguments.capture.empty());
+    evaluate(claims, loaded.plan, result);
 
     const Evidence evidence{loaded.profile_text, loaded.testbed_text};
     if (!arguments.out.empty()) {
         write_report(arguments.out, result, loaded.plan, evidence, meta, fabric);
+        if (arguments.single) {
+            write_file(std::filesystem::path{arguments.out} / "outcome.json",
+                       outcome_json(result, loaded.plan, claims));
+        }
     }
     if (arguments.json) {
         fmt::print("{}", to_json(result, loaded.plan, evidence, fabric));

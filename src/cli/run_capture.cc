@@ -1,6 +1,7 @@
 #include "cli/run_capture.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace rocegen::cli {
 namespace {
@@ -57,12 +58,13 @@ void RunCapture::write(Fabric& fabric, std::uint32_t port, bool sent, const Fram
     end_ = now;
 }
 
-void RunCapture::close() {
+std::uint64_t RunCapture::close() {
     for (std::uint32_t i = 0; i < frames_.size(); ++i) {
         writer_.write_statistics(
             i, {.end_ns = whole_ns(end_), .start_ns = 0, .received = frames_[i], .dropped = 0});
     }
     writer_.close();
+    return std::accumulate(frames_.begin(), frames_.end(), std::uint64_t{0});
 }
 
 }  // namespace rocegen::cli

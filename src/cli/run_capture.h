@@ -17,7 +17,8 @@ public:
     /// Watches `fabric`, which outlives it. Throws Failure if the file cannot be made.
     RunCapture(const std::string& path, const Loaded& loaded, Fabric& fabric);
     /// Throws Failure if anything could not be written.
-    void close();
+    /// Frames written.
+    std::uint64_t close();
 
 private:
     void write(Fabric& fabric, std::uint32_t port, bool sent, const Frame& frame, Picoseconds now);

@@ -68,7 +68,7 @@ void LiveCapture::drain() {
     }
 }
 
-std::string LiveCapture::finish() {
+LiveCapture::Outcome LiveCapture::finish() {
     stop_.store(true, std::memory_order_relaxed);
     if (thread_.joinable()) thread_.join();
     drain();
@@ -97,7 +97,7 @@ std::string LiveCapture::finish() {
         "the size limit.",
         counts.packets, lost + counts.after_error, counts.over_limit);
     if (!problem.empty()) said += fmt::format(" Writing ended early: {}.", problem);
-    return said;
+    return {counts.packets, lost + counts.after_error + counts.over_limit, std::move(said)};
 }
 
 }  // namespace rocegen

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/collect_streams.h"
+#include "rocegen/engine/pause_board.h"
 
 namespace rocegen {
 
@@ -18,6 +19,27 @@ Distribution summarize(const Histogram& histogram) {
     d.max = histogram.max();
     d.mean = histogram.mean();
     return d;
+}
+
+StormResult storm_result(const PauseStorm& storm) {
+    const StormAudit audit = storm.audit();
+    const StormPlan& plan = storm.plan();
+    StormResult out;
+    out.name = plan.name;
+    out.frames = audit.frames;
+    out.xoff_frames = audit.xoff_frames;
+    out.xon_frames = audit.xon_frames;
+    out.quanta = plan.quanta;
+    out.quanta_time = quanta_time(plan.quanta, plan.link_rate);
+    out.refresh = plan.refresh;
+    out.longest_gap = audit.longest_gap;
+    out.lapses = audit.lapses;
+    out.lapsed = audit.lapsed;
+    out.offered = audit.offered;
+    out.near_limit = audit.near_limit;
+    out.held_up = audit.held_up;
+    out.holds = plan.holds();
+    return out;
 }
 
 std::vector<CdfPoint> shape_of(const Histogram& histogram) {
@@ -137,7 +159,7 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
     }
     for (const TransmitterOf& t : transmitters) {
         PortResult& port = result.ports[t.port];
-        port.tx_frames += t.transmitter->totals().frames.read();
+        port.tx_frames += t.transmitter->measured_frames();
         for (std::uint8_t p = 0; p < 8; ++p) {
             port.paused[p] = std::max(port.paused[p], t.transmitter->paused_time(p, end));
         }
@@ -145,9 +167,9 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
     std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> reasons;
     for (const AnalyzerOf& a : analyzers) {
         PortResult& port = result.ports[a.port];
-        const Analyzer::Totals& totals = a.analyzer->totals();
-        const auto frames = [&totals](Verdict v) { return totals.frames[std::size_t(v)].read(); };
-        for (const Counter& c : totals.frames) port.rx_frames += c.read();
+        const Analyzer::Measured totals = a.analyzer->measured();
+        const auto frames = [&totals](Verdict v) { return totals.frames[std::size_t(v)]; };
+        for (const std::uint64_t count : totals.frames) port.rx_frames += count;
         port.pfc_rx += frames(Verdict::kPfc);
         port.global_pause_rx += frames(Verdict::kGlobalPause);
         port.malformed_rx += frames(Verdict::kMalformed);
@@ -159,9 +181,9 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
         for (unsigned p = 0; p < 8; ++p) {
             port.xoff_series[p].merge(series.xoff[p].result(series.config, end));
         }
-        port.foreign_rx += totals.foreign.read();
+        port.foreign_rx += totals.foreign;
         for (std::size_t r = 0; r < kMalformedCount; ++r) {
-            if (a.analyzer->malformed()[r] > 0) reasons[{a.port, r}] += a.analyzer->malformed()[r];
+            if (totals.malformed[r] > 0) reasons[{a.port, r}] += totals.malformed[r];
         }
     }
     for (const auto& [key, count] : reasons) {
@@ -188,7 +210,8 @@ const StreamRx* owner_of(std::span<const AnalyzerOf> analyzers, std::uint32_t st
 
 Result collect(const Plan& plan, std::span<const Stream> streams,
                std::span<const TransmitterOf> transmitters, std::span<const AnalyzerOf> analyzers,
-               Picoseconds end, std::span<const EndpointCounts> endpoints) {
+               Picoseconds end, std::span<const EndpointCounts> endpoints,
+               const MeasureStart* start) {
     Result result;
     result.profile_name = plan.name;
     result.duration = end;
@@ -205,9 +228,17 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
     }
     std::vector<Histogram> completions(plan.flows.size());
     for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
+        MeasureStart::Mark mark{0, 0, plan.streams[i].initial_psn, {}};
+        if (start != nullptr && start->any()) {
+            // Without a mark all that it sent was of the warm-up.
+            const MeasureStart::Mark* const set = start->of(i);
+            mark = set ? *set
+                       : MeasureStart::Mark{streams[i].frames, streams[i].frame_bytes,
+                                            streams[i].psn, shapes[i] ? *shapes[i] : Shapes{}};
+        }
         const StreamRx* rx = owner_of(analyzers, i, plan.receiving_port(plan.streams[i]));
         StreamResult& stream = result.streams.emplace_back(
-            stream_result(plan, i, streams[i], rx ? *rx : kNothing,
+            stream_result(plan, i, streams[i], mark, rx ? *rx : kNothing,
                           endpoints.empty() ? nullptr : &endpoints[i], shapes[i]));
         add(result.flows[plan.streams[i].flow], stream);
         if (complete(plan, i, stream)) {

@@ -51,6 +51,7 @@ void add(EndpointCounts& into, const EndpointCounts& more) {
         sum.fast_retransmits += more.tcp->fast_retransmits;
         sum.ecn_cuts += more.tcp->ecn_cuts;
         sum.ack_rx += more.tcp->ack_rx;
+        sum.sent_once += more.tcp->sent_once;
         sum.delivered += more.tcp->delivered;
         sum.delivered_messages += more.tcp->delivered_messages;
         sum.reordered += more.tcp->reordered;
@@ -81,7 +82,29 @@ bool tagged(const Plan& plan, std::uint32_t group) {
     return true;
 }
 
+Shapes operator-(Shapes more, const Shapes& less) {
+    for (std::size_t shape = 0; shape < kShapeCount; ++shape) more[shape] -= less[shape];
+    return more;
+}
+
 }  // namespace
+
+void EndpointCounts::subtract(const EndpointCounts& before) {
+    cnp_tx -= before.cnp_tx;
+    ack_tx -= before.ack_tx;
+    nak_tx -= before.nak_tx;
+    rnr_tx -= before.rnr_tx;
+    retransmitted -= before.retransmitted;
+    timeouts -= before.timeouts;
+    if (!tcp) return;
+    // What was sent once and what was delivered stay: the one less the other is what is missing.
+    tcp->fast_retransmits -= before.tcp->fast_retransmits;
+    tcp->ecn_cuts -= before.tcp->ecn_cuts;
+    tcp->ack_rx -= before.tcp->ack_rx;
+    tcp->delivered_messages -= before.tcp->delivered_messages;
+    tcp->reordered -= before.tcp->reordered;
+    tcp->duplicated -= before.tcp->duplicated;
+}
 
 void add(Traffic& into, const Traffic& more) {
     into.data_frames_tx += more.data_frames_tx;
@@ -122,19 +145,27 @@ void add(Traffic& into, const Traffic& more) {
 }
 
 StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& stream,
-                           const StreamRx& rx, const EndpointCounts* endpoint,
-                           const std::array<std::uint64_t, kShapeCount>* shapes_sent) {
+                           const MeasureStart::Mark& mark, const StreamRx& rx,
+                           const EndpointCounts* endpoint, const Shapes* shapes_sent) {
     const StreamPlan& from = plan.streams[index];
     const FlowPlan& flow = plan.flows[from.flow];
     StreamResult r;
     r.stream = index;
-    r.data_frames_tx = stream.frames;
-    r.tx_bytes = l2_sum(stream.frames, stream.frame_bytes);
-    r.first_psn = from.initial_psn;
+    r.data_frames_tx = stream.frames - mark.frames;
+    r.tx_bytes = l2_sum(r.data_frames_tx, stream.frame_bytes - mark.frame_bytes);
+    r.first_psn = mark.psn;
     r.last_psn = stream.psn.plus(-flow.number_step);
     // What was sent again has a tag of its own, but its PSN and its message were counted.
-    const std::uint64_t once = stream.frames - (endpoint ? endpoint->retransmitted : 0);
-    r.shapes_tx = shapes_sent ? *shapes_sent : count_shapes(flow, once);
+    const std::uint64_t again = endpoint ? std::min(endpoint->retransmitted, r.data_frames_tx) : 0;
+    const std::uint64_t once = r.data_frames_tx - again;
+    std::uint64_t before = mark.frames;
+    if (endpoint && flow.number_step == 1 &&
+        !flow.counts_bytes) {  // less what the warm-up sent again, by PSN
+        const auto psns = std::uint64_t(mark.psn.value() - from.initial_psn.value());
+        before -= (before - psns) & 0xff'ffff;
+    }
+    r.shapes_tx = shapes_sent ? *shapes_sent - mark.shapes
+                              : count_shapes(flow, before + once) - count_shapes(flow, before);
     r.responses = rx.responses;
     if (endpoint) r.endpoint = *endpoint;
     r.message_tx = r.shapes_tx[std::size_t(Shape::kOnly)] + r.shapes_tx[std::size_t(Shape::kLast)];
@@ -146,11 +177,11 @@ StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& 
     r.rx_bytes = l2_sum(rx.frames, rx.frame_bytes);
     r.payload_bytes_rx = rx.payload_bytes;
     r.message_complete_rx = rx.messages;
-    if (tagged(plan, from.template_group)) r.by_tag = losses(rx.by_tag, stream.frames);
+    if (tagged(plan, from.template_group)) r.by_tag = losses(rx.by_tag, r.data_frames_tx);
     if (flow.number_step > 0 && !flow.counts_bytes) r.by_psn = losses(rx.by_psn, once);
     if (endpoint && endpoint->tcp) {
         const TcpCounts& tcp = *endpoint->tcp;
-        r.by_psn = Traffic::Losses{.lost = once - std::min(once, tcp.delivered),
+        r.by_psn = Traffic::Losses{.lost = tcp.sent_once - std::min(tcp.sent_once, tcp.delivered),
                                    .reordered = tcp.reordered,
                                    .duplicated = tcp.duplicated};
         r.message_complete_rx = tcp.delivered_messages;

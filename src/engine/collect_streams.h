@@ -12,10 +12,12 @@ namespace rocegen {
 /// Sums all but latency averages, which need their weights, and the means of last rates and windows.
 void add(Traffic& into, const Traffic& more);
 
-/// `endpoint` and `shapes_sent` may be null.
+using Shapes = std::array<std::uint64_t, kShapeCount>;
+
+/// `mark`: where the stream stood after the warm-up. `endpoint` and `shapes_sent` may be null.
 StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& stream,
-                           const StreamRx& rx, const EndpointCounts* endpoint,
-                           const std::array<std::uint64_t, kShapeCount>* shapes_sent);
+                           const MeasureStart::Mark& mark, const StreamRx& rx,
+                           const EndpointCounts* endpoint, const Shapes* shapes_sent);
 
 /// A stream with a limit that sent all it had to, every packet of which arrived.
 bool complete(const Plan& plan, std::uint32_t index, const StreamResult& stream);

@@ -3,18 +3,32 @@
 #include <algorithm>
 
 #include "rocegen/wire/headers.h"
+#include "rocegen/wire/parse.h"
 
 namespace rocegen {
+namespace {
 
-void Fabric::send_pause(std::uint32_t port, const Pause& pause, Picoseconds at) {
-    PauseToSend p{at, port, std::uint8_t(pause.class_enable_vector), 0, 0};
+/// A pause frame as a NIC sends it: one time for all priorities that it stops.
+struct SentPause {
+    std::uint8_t enable = 0, stops = 0;
+    std::uint16_t quanta = 0;
+};
+SentPause pause_of(const Pause& pause) {
+    SentPause out{std::uint8_t(pause.class_enable_vector), 0, 0};
     for (unsigned i = 0; i < 8; ++i) {
         if (pause.quanta[i] == 0) continue;
-        p.pause = std::uint8_t(p.pause | 1u << i);
-        p.quanta = pause.quanta[i];
+        out.stops = std::uint8_t(out.stops | 1u << i);
+        out.quanta = pause.quanta[i];
     }
+    return out;
+}
+
+}  // namespace
+
+void Fabric::send_pause(std::uint32_t port, const Pause& pause, Picoseconds at) {
+    const auto [enable, stops, quanta] = pause_of(pause);
     core_.events.push(at, kSendPause, std::uint32_t(pauses_.size()));
-    pauses_.push_back(p);
+    pauses_.push_back({at, port, enable, stops, quanta});
 }
 
 void Fabric::trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue,
@@ -24,7 +38,7 @@ void Fabric::trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue,
 }
 
 Result Fabric::run(const std::atomic<bool>& stop) {
-    const Picoseconds end = plan_.measure + plan_.drain;
+    const Picoseconds end = plan_.sent_until() + plan_.drain;
     interrupted_ = !advance(end, stop);
     if (interrupted_) {
         // Nothing new leaves; what is under way arrives.
@@ -101,7 +115,30 @@ void Fabric::handle(const Event& event) {
             return reroute(now);
         case kEndpointTimer:
             return nics_[target].on_endpoint_timer(now);
+        case kPlanned:
+            return target == 0 ? begin_measuring(now) : storm(target - 1, now);
     }
+}
+
+void Fabric::storm(std::uint32_t index, Picoseconds now) {
+    PauseStorm& storm = storms_[index];
+    // What it holds when the run is interrupted runs out by itself.
+    if (interrupted_ || storm.next_due() > now) return;
+    const auto [enable, stops, quanta] = pause_of(parse(storm.frame(), now).pause);
+    nics_[storm.plan().port].send_pause(enable, stops, quanta, now);
+    storm.sent(now, now);
+    if (storm.next_due() != kNever) core_.events.push(storm.next_due(), kPlanned, index + 1);
+}
+
+void Fabric::begin_measuring(Picoseconds now) {
+    endpoints_before_ = endpoint_counts();
+    for (Switch& node : switches_) node.begin_measuring(now);  // before the wires' counters go
+    for (Wire& wire : core_.wires) wire.counters = {};
+    for (EmulatedNic& nic : nics_) nic.begin_measuring();
+    for (Transmitter& transmitter : transmitters_) transmitter.begin_measuring(now);
+    lateness_ns_.clear();
+    for (std::size_t c = 0; c < kDropCauseCount; ++c) drops_at_fault_[c] -= core_.drops[c];
+    core_.drops = {};
 }
 
 void Fabric::arrive(std::uint32_t index, Picoseconds now) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "rocegen/engine/collect.h"
 #include "rocegen/fabric/fabric.h"
 
@@ -8,7 +10,7 @@ Result Fabric::result() const {
     for (std::uint32_t p = 0; p < graph_.nics; ++p) transmitters.push_back({p, &transmitters_[p]});
     const std::vector<AnalyzerOf> analyzers{{0, &analyzer_}};
     const std::vector<EndpointCounts> endpoints = endpoint_counts();
-    Result result = collect(plan_, streams_, transmitters, analyzers, now_, endpoints);
+    Result result = collect(plan_, streams_, transmitters, analyzers, now_, endpoints, &start_);
     for (FlowResult& flow : result.flows) {
         const Histogram* times = message_times_.of_flow(flow.flow);
         if (!times) continue;
@@ -27,7 +29,26 @@ Result Fabric::result() const {
         port.rx_errors = counters.drops[std::size_t(DropCause::kFcsError)];
         port.pfc_rx = nics_[p].pause_frames();
     }
+    report_storms(result);
     return result;
+}
+
+void Fabric::report_storms(Result& result) const {
+    for (const PauseStorm& storm : storms_) {
+        StormResult& out = result.storms.emplace_back(storm_result(storm));
+        const StormPlan& plan = storm.plan();
+        out.port = plan_.ports[plan.port].name;
+        out.pause_rx = nics_[plan.port].pause_frames();
+        // The other end's counters begin with `measure`.
+        const Wire& peer = core_.wires[core_.wires[plan.port].peer];
+        const std::uint64_t arrived =
+            *std::max_element(peer.counters.pfc.rx.begin(), peer.counters.pfc.rx.end());
+        if (!start_.any() && !plan.one_frame_each && arrived == out.frames) {
+            out.confirmed_by = "the other end of the link, which received as many";
+        }
+        out.proven = out.holds && out.lapses == 0 && out.xoff_frames > 0 && out.pause_rx == 0 &&
+                     !out.confirmed_by.empty();
+    }
 }
 
 std::vector<EndpointCounts> Fabric::endpoint_counts() const {
@@ -49,26 +70,28 @@ std::vector<EndpointCounts> Fabric::endpoint_counts() const {
                 out.rnr_tx = responder->counters().rnrs;
             }
         }
-        if (behaviours_[stream.flow].reno) {
-            count_tcp(i, out);
-            continue;
+        if (const Endpoint* sender = endpoint_of_[plan_.sending_port(stream)]) {
+            count_sender(*sender, i, out);
         }
-        const Endpoint* sender = endpoint_of_[plan_.sending_port(stream)];
-        if (!sender) continue;
-        if (const Requester* requester = sender->requester(i)) {
-            out.retransmitted = requester->counters().resent;
-            out.timeouts = requester->counters().timeouts;
-            out.in_error = requester->error() != QpError::kNone;
-        }
-        out.cnp_tx += sender->cnps(i);
-        // Of READs it is the responses that CNPs slow.
-        const ReactionPoint* const reaction = sender->reaction_point(i);
-        if (reaction && !out.rate_last) {
-            out.rate_last = reaction->rate();
-            out.rate_least = reaction->least_rate();
-        }
+        if (behaviours_[stream.flow].reno) count_tcp(i, out);
+        if (!endpoints_before_.empty()) out.subtract(endpoints_before_[i]);
     }
     return counts;
+}
+
+void Fabric::count_sender(const Endpoint& sender, std::uint32_t stream, EndpointCounts& out) {
+    if (const Requester* requester = sender.requester(stream)) {
+        out.retransmitted = requester->counters().resent;
+        out.timeouts = requester->counters().timeouts;
+        out.in_error = requester->error() != QpError::kNone;
+    }
+    out.cnp_tx += sender.cnps(stream);
+    // Of READs it is the responses that CNPs slow.
+    const ReactionPoint* const reaction = sender.reaction_point(stream);
+    if (reaction && !out.rate_last) {
+        out.rate_last = reaction->rate();
+        out.rate_least = reaction->least_rate();
+    }
 }
 
 void Fabric::count_tcp(std::uint32_t index, EndpointCounts& out) const {
@@ -83,6 +106,7 @@ void Fabric::count_tcp(std::uint32_t index, EndpointCounts& out) const {
     out.tcp = {.fast_retransmits = sender.counters().fast_retransmits,
                .ecn_cuts = sender.counters().ecn_cuts,
                .ack_rx = from.acks_received(index),
+               .sent_once = sender.counters().sent - sender.counters().resent,
                .delivered = receiver.next(),
                .delivered_messages = to.messages(index),
                .reordered = receiver.reordered(),

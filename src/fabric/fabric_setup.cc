@@ -38,7 +38,8 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const Flo
       graph_(sound_graph(config_, plan)),
       routes_(graph_, config_.pinned),
       link_failed_(graph_.links.size()),
-      analyzer_(plan),
+      start_(plan),
+      analyzer_(plan, 0, &start_),
       behaviours_(flows.begin(), flows.end()),
       message_times_(plan, behaviours_),
       endpoint_of_(graph_.nics),
@@ -63,6 +64,11 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const Flo
     make_nics();
     make_endpoints();
     make_switches();
+    if (start_.any()) core_.events.push(plan_.warmup, kPlanned, 0);
+    for (const StormPlan& storm : plan_.storms) {
+        storms_.emplace_back(storm);
+        core_.events.push(storms_.back().next_due(), kPlanned, std::uint32_t(storms_.size()));
+    }
     for (const FaultConfig& fault : config_.faults) {
         core_.events.push(fault.at, kFault, std::uint32_t(faults_.size()));
         faults_.push_back({fault, {}, kNever, {}, kNever});
@@ -99,8 +105,8 @@ void Fabric::make_nics() {
         sources[plan_.sources[s].port].push_back(s);
     }
     for (std::uint32_t p = 0; p < graph_.nics; ++p) {
-        Transmitter& t =
-            transmitters_.emplace_back(plan_, templates_, streams_, sources[p], &lateness_ns_);
+        Transmitter& t = transmitters_.emplace_back(plan_, templates_, streams_, sources[p],
+                                                    &lateness_ns_, &start_);
         nics_.emplace_back(core_, p, config_.nic, lossless, marks_, frame_costs_, t);
     }
 }

@@ -6,7 +6,7 @@
 namespace rocegen {
 
 MessageTimes::MessageTimes(const Plan& plan, std::span<const FlowBehaviour> flows)
-    : histogram_of_(plan.flows.size(), kNone) {
+    : warmup_(plan.warmup), histogram_of_(plan.flows.size(), kNone) {
     for (std::size_t f = 0; f < flows.size(); ++f) {
         if (!flows[f].reliable && !flows[f].reno) continue;
         histogram_of_[f] = std::uint32_t(histograms_.size());
@@ -47,6 +47,7 @@ void MessageTimes::delivered(std::uint32_t stream, std::uint64_t messages,
     Track& track = tracks_[track_of_[stream]];
     while (track.delivered < messages) {
         const Picoseconds began = starts_[track.first + (track.delivered++ & track.mask)];
+        if (began < warmup_) continue;
         histograms_[histogram_of_[track.flow]].record(std::uint64_t(whole_ns(now - began)));
     }
 }

@@ -9,6 +9,7 @@
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
 #include "profile/read_pattern.h"
+#include "profile/read_sweep.h"
 #include "profile/storms.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/profile/load.h"
@@ -124,8 +125,12 @@ void read_profile(ReadContext& context, const YAML::Node& root, Profile& out) {
     map.name("name", out.name);
     map.text("description", out.description);
     map.count("seed", out.seed);
+    map.count("repeat", out.repeat);
+    if (const auto sweep = map.node("sweep")) read_sweep(context, *sweep, out);
     if (const auto phases = map.node("phases")) {
         MapReader inner{context, *phases, "phases", "phases"};
+        inner.time_or_word("learn", out.learn);
+        inner.time("warmup", out.warmup);
         inner.time("measure", out.measure);
         inner.time("drain", out.drain);
     }
@@ -156,7 +161,7 @@ std::optional<Profile> load_profile_text(std::string_view text, const std::strin
     ReadContext context{KeyDoc::File::kProfile, file, diagnostics};
     const auto root = context.parse(text);
     if (!root) return std::nullopt;
-    apply_overrides(*root, overrides, diagnostics);
+    apply_overrides(*root, overrides, context);
     Profile profile;
     profile.name = name_from_file(file);
     read_profile(context, *root, profile);

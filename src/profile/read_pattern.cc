@@ -72,7 +72,7 @@ void read_pattern(ReadContext& context, const YAML::Node& node, const std::strin
     map.boolean("sync", out.in_step);
     map.burst("burst", out);
     map.time("period", out.period);
-    if (const auto per = map.choice("per")) out.per = Pattern::Per(*per);
+    map.choice("per", out.per);
     map.time("skew", out.skew);
     map.time("on", out.on);
     map.time("off", out.off);

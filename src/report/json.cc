@@ -259,6 +259,7 @@ Json host_row(const HostGroupResult& group) {
 Json generator(const GeneratorResult& g) {
     Json json;
     json["on_plan"] = g.on_plan;
+    json["rates_kept"] = g.rates_kept;
     json["why_not"] = g.why_not;
     json["slips"] = g.slips;
     json["slipped_ns"] = whole_ns(g.slipped);
@@ -281,7 +282,12 @@ Json run(const Result& result, const Plan& plan) {
     json["clock"] = known_text(result.clock);
     json["seed"] = plan.seed;
     json["interrupted"] = result.interrupted;
+    json["pairs_probed"] = known(result.pairs_probed);
+    json["pairs_unreached"] = known(result.pairs_unreached);
+    json["capture_frames"] = known(result.capture_frames);
+    json["capture_lost"] = known(result.capture_lost);
     json["duration_ns"] = whole_ns(result.duration);
+    json["warmup_ns"] = whole_ns(plan.warmup);
     json["measure_ns"] = whole_ns(plan.measure);
     json["drain_ns"] = whole_ns(plan.drain);
     const auto total = [&](const char* metric) {

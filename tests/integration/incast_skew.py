@@ -1,5 +1,5 @@
 """An incast of 8 hosts, on the loopback and over virtual interfaces: each burst has a frame of every host; what
-`--capture` stamps at departure and at arrival gives the skew between the hosts' first frames, beside the planned one (0)."""
+`--capture` stamps at departure and at arrival gives the skew between the hosts' first frames, beside the planned one (0); the report says all three."""
 import statistics
 import struct
 
@@ -74,9 +74,20 @@ ports:
         (flow,) = report["flows"]
         expect(flow["lost"] == 0, f"{name}: {flow['lost']} lost")
         expect_equal(flow["data_frames_rx"], HOSTS * BURSTS * FRAMES, f"{name}: frames")
+        # The report's own three, each over all bursts.
+        for where in ("planned", "departure", "arrival"):
+            expect_equal(flow[f"burst_skew_{where}_ns"]["count"], BURSTS, f"{name}: bursts with a skew {where}")
+        expect_equal(flow["burst_skew_planned_ns"]["max"], 0, f"{name}: planned skew")
         departure, arrival = skews(own, "p1", 2), skews(own, "p2", 1)
         expect_equal((len(departure), len(arrival)), (BURSTS, BURSTS), f"{name}: bursts of all hosts")
+        # A capture stamps the same turns of the same loop; without slips its skews are the report's.
+        if report["generator"]["slips"] == 0:
+            for where, seen in (("departure", departure), ("arrival", arrival)):
+                own_median = flow[f"burst_skew_{where}_ns"]["p50"]
+                expect(abs(statistics.median(seen) - own_median) <= 1000 + own_median // 4,
+                       f"{name}: {where} skew in the capture {statistics.median(seen)}, in the report {own_median} ns")
         print(f"{name}: skew of {HOSTS} hosts, median of {len(departure)} bursts: planned 0, at departure "
               f"{statistics.median(departure) / 1e3:.2f} us, at arrival {statistics.median(arrival) / 1e3:.2f} us; "
-              f"worst {max(departure) / 1e3:.0f} and {max(arrival) / 1e3:.0f} us; "
+              f"worst {max(departure) / 1e3:.0f} and {max(arrival) / 1e3:.0f} us; the report has "
+              f"{flow['burst_skew_departure_ns']['p50'] / 1e3:.2f} and {flow['burst_skew_arrival_ns']['p50'] / 1e3:.2f} us; "
               f"{report['generator']['slips']} slips, after which a host is out of step")

@@ -51,8 +51,9 @@ struct ResponsesRx {
 /// end, and the most that any had.
 struct TcpCounts {
     std::uint64_t fast_retransmits = 0, ecn_cuts = 0, ack_rx = 0;  ///< By the senders.
-    std::uint64_t delivered = 0, delivered_messages = 0;           ///< In order; by the receivers,
-    std::uint64_t reordered = 0, duplicated = 0;                   ///< and so are these.
+    std::uint64_t sent_once = 0, delivered = 0;   ///< Segments since time 0; the latter in order.
+    std::uint64_t delivered_messages = 0;         ///< In order; by the receivers,
+    std::uint64_t reordered = 0, duplicated = 0;  ///< and so are these.
     double window_last = 0;
     std::uint64_t window_most = 0;
 };
@@ -65,6 +66,9 @@ struct EndpointCounts {
     /// DCQCN: at the end, of a flow the mean of its streams; and the least that any ever had.
     std::optional<BitRate> rate_last, rate_least;
     std::optional<TcpCounts> tcp;  ///< Empty: it is not Reno TCP.
+
+    /// What was counted before, in a warm-up, counts no more.
+    void subtract(const EndpointCounts& before);
 };
 
 /// What both a stream and a flow count.
@@ -222,6 +226,11 @@ struct Result {
     std::string testbed_name;
     std::string clock;  ///< What the timestamps are of.
     bool interrupted = false;
+    /// Frames that a capture of the run holds, and those that it should hold; empty: there was none.
+    std::optional<std::uint64_t> capture_frames, capture_lost;
+    /// Host pairs that were asked, each way, whether they reach each other; those that did not. Empty:
+    /// nobody asked.
+    std::optional<std::uint64_t> pairs_probed, pairs_unreached;
     Picoseconds duration{};  ///< From start to the last departure's end or the plan's.
     GeneratorResult generator;
     std::vector<FlowResult> flows;

@@ -58,6 +58,12 @@ public:
         return Arrival::kReordered;
     }
 
+    /// Whether `number` lies before the first one expected: it cannot be told from a very old one where
+    /// more than half of all numbers were seen since.
+    bool before_first(std::uint32_t number) const noexcept {
+        const std::int32_t ahead = distance_to(number);
+        return started_ && ahead < 0 && std::uint64_t(-std::int64_t{ahead}) > span_;
+    }
     std::uint32_t next() const noexcept { return next_; }
     std::uint64_t unique() const noexcept { return unique_; }
     /// Skipped and never seen, up to the highest number seen.

@@ -37,8 +37,12 @@ public:
 
     /// `epoch_ns`: UTC of the run's time 0, nanoseconds since 1970.
     void start(std::int64_t epoch_ns);
-    /// After the workers stopped: writes the rest and closes. One sentence, what was kept and lost.
-    std::string finish();
+    struct Outcome {
+        std::uint64_t frames = 0, lost = 0;
+        std::string text;  ///< One sentence, what was kept and lost.
+    };
+    /// After the workers stopped: writes the rest and closes.
+    Outcome finish();
 
 private:
     struct Tap {

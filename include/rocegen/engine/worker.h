@@ -16,6 +16,7 @@
 #include "rocegen/engine/port.h"
 #include "rocegen/traffic/transmitter.h"
 #include "rocegen/wire/parse.h"
+#include "rocegen/wire/tag.h"
 
 namespace rocegen {
 
@@ -98,8 +99,9 @@ private:
                 lane.board->apply(packet.pause, lane.link_rate, now);
             lane.analyzer->on_packet(packet);
             // ARP, neighbor discovery and LLDP are the last verdicts.
-            if (packet.verdict >= Verdict::kArp && lane.control_in)
-                lane.control_in->push(now, frame);
+            const bool setup = packet.verdict >= Verdict::kArp ||
+                               (packet.tagged && packet.tag.stream == kProbeStream);
+            if (setup && lane.control_in) lane.control_in->push(now, frame);
         });
     }
 
@@ -134,18 +136,24 @@ private:
         }
     }
 
+    static void heed_pauses(Served& lane, Picoseconds now) noexcept {
+        const std::uint32_t seen = lane.pauses_seen;
+        lane.board->update(*lane.transmitter, lane.pauses_seen, now);
+        if (seen != lane.pauses_seen) lane.next_due = lane.transmitter->next_due();
+    }
+
     /// Reserve, take what is due, put, flush. True when nothing is left to send.
     bool transmit(Served& lane, Picoseconds now) noexcept {
         Transmitter& transmitter = *lane.transmitter;
-        const std::uint32_t seen = lane.pauses_seen;
-        lane.board->update(transmitter, lane.pauses_seen, now);
-        if (seen != lane.pauses_seen) lane.next_due = transmitter.next_due();
+        heed_pauses(lane, now);
         if (lane.next_due <= now) {
             const std::uint32_t room = lane.port->reserve(kBurst);
             if (room == 0) stats_.port_full.add(1);
             const std::uint32_t taken = transmitter.take(now, std::span(departures_).first(room));
             put(*lane.port, std::span(departures_).first(taken), now);
             lane.next_due = transmitter.next_due();
+            // Another worker may have heard a pause meanwhile: then these wait in the backlog.
+            if (taken > 0) heed_pauses(lane, now);
         }
         lane.port->flush(transmitter.paused_mask(), now);
         return lane.next_due == kNever && lane.port->backlog() == 0;

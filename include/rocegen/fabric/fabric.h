@@ -18,6 +18,7 @@
 #include "rocegen/endpoint/endpoint.h"
 #include "rocegen/endpoint/tcp_endpoint.h"
 #include "rocegen/engine/collect.h"
+#include "rocegen/engine/pause_storm.h"
 #include "rocegen/fabric/config.h"
 #include "rocegen/fabric/nic.h"
 #include "rocegen/fabric/renderer.h"
@@ -78,9 +79,14 @@ private:
     /// Of READs and atomics.
     bool answered_by_responses(const StreamPlan& stream) const;
     std::vector<EndpointCounts> endpoint_counts() const;
+    static void count_sender(const Endpoint& sender, std::uint32_t stream, EndpointCounts& out);
     void count_tcp(std::uint32_t stream, EndpointCounts& out) const;
     /// Keeps a TCP stream's congestion window as it is now.
     void note_window(std::uint32_t stream, Picoseconds now);
+    /// The warm-up is over: all counts begin again.
+    void begin_measuring(Picoseconds now);
+    void storm(std::uint32_t index, Picoseconds now);
+    void report_storms(Result& result) const;
     void begin();
     void handle(const Event& event);
     void arrive(std::uint32_t wire, Picoseconds now);
@@ -113,6 +119,7 @@ private:
     Routes routes_;
     Routes::State up_;
     std::vector<bool> link_failed_;
+    MeasureStart start_;
     Analyzer analyzer_;
     Histogram lateness_ns_;  ///< Of all transmitters.
     std::deque<Transmitter> transmitters_;
@@ -133,10 +140,12 @@ private:
     std::vector<Window> windows_;  ///< In order of streams.
     std::deque<Switch> switches_;
     std::vector<PauseToSend> pauses_;
+    std::vector<PauseStorm> storms_;  ///< The plan's.
     std::vector<FaultResult> faults_;
     std::vector<std::uint32_t> awaiting_routes_;
     std::uint32_t last_fault_ = ~0u;
     DropCounts drops_at_fault_{};
+    std::vector<EndpointCounts> endpoints_before_;  ///< In the warm-up; empty: there was none.
     std::optional<FrameRenderer> renderer_;
     std::uint32_t traced_node_ = 0;
     std::uint64_t events_ = 0, hops_ = 0;

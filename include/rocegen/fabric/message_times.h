@@ -35,6 +35,8 @@ private:
     };
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+    Picoseconds warmup_;  ///< Messages that began before it count nowhere.
+
     std::vector<std::uint32_t> track_of_;  ///< By stream; empty if no flow is reliable.
     std::vector<Track> tracks_;
     std::vector<Picoseconds> starts_;

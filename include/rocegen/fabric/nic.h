@@ -101,6 +101,11 @@ public:
     /// Of one priority; empty if it never was paused.
     SeriesResult paused_series(std::uint8_t priority, Picoseconds end) const;
     const Peak& rx_backlog_ns() const { return rx_backlog_ns_; }
+    /// Counters begin again. The wires' are the Core's.
+    void begin_measuring() {
+        pause_frames_ = 0;
+        rx_backlog_ns_ = {};
+    }
 
 private:
     struct PendingPause {

@@ -37,6 +37,7 @@ enum EventKind : std::uint32_t {
     kFaultEnd,       ///< Fault.
     kReroute,        ///< All switches take the routes of the links as they are.
     kEndpointTimer,  ///< NIC: a timer of its endpoint is over.
+    kPlanned,        ///< 0: the warm-up is over; n: the next frame of the plan's storm n - 1.
 };
 
 struct Wire {

@@ -79,10 +79,21 @@ struct Storm {
     Places places;
 };
 
+/// A key of `sweep`, and the values that it takes one after the other, as `--set` has them.
+struct SweptKey {
+    std::string key;  ///< "flows.incast.rate", "testbed.link.rate".
+    std::vector<std::string> values;
+    Place place;
+};
+
 struct Profile {
     std::string name;         ///< Default: the file's, without its ending.
     std::string description;  ///< Default: empty.
     std::uint64_t seed = 1;
+    std::uint32_t repeat = 1;                           ///< 1..1000.
+    std::vector<SweptKey> sweep;                        ///< Empty: one step.
+    std::optional<Picoseconds> learn;                   ///< 0..60 s; empty: auto.
+    Picoseconds warmup{};                               ///< 0..1000 h.
     Picoseconds measure = std::chrono::seconds{1};      ///< 1 us..1000 h.
     Picoseconds drain = std::chrono::milliseconds{10};  ///< 0..60 s.
     std::vector<TrafficClass> classes;                  ///< In the file's order, as all below.

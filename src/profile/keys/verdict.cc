@@ -18,7 +18,7 @@ constexpr std::array kKeys = std::to_array<Key>({
      "`fabric.METRIC` or "
      "`run.METRIC`, then ==, !=, <, <=, > or >=, then a value; then `needs` and what a testbed "
      "must have to be asked: "
-     "`switch`, `fabric`, `live`."},
+     "`switch`, `fabric`, `live`, `capture`."},
 });
 
 }  // namespace

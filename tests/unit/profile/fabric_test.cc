@@ -239,11 +239,13 @@ TEST(BuildFabricPlan, WhatATestbedLacksIsNotAsked) {
         "expect: [fabric.drops == 0 needs fabric, 'flows.x.ecn_ce_rx > 0 needs switch, live']\n";
     const test::Built link = test::build(profile, "kind: emulated");
     EXPECT_TRUE(link.plan) << link.diagnostics.text();
-    EXPECT_EQ(missing_need(link.profile.expect[0], link.testbed), Expectation::Need::kFabric);
+    EXPECT_EQ(missing_need(link.profile.expect[0], link.testbed, false),
+              Expectation::Need::kFabric);
     const test::Built single = test::build(profile, "kind: emulated\n" + kSingle);
     EXPECT_TRUE(single.plan) << single.diagnostics.text();
-    EXPECT_FALSE(missing_need(single.profile.expect[0], single.testbed).has_value());
-    EXPECT_EQ(missing_need(single.profile.expect[1], single.testbed), Expectation::Need::kLive);
+    EXPECT_FALSE(missing_need(single.profile.expect[0], single.testbed, false).has_value());
+    EXPECT_EQ(missing_need(single.profile.expect[1], single.testbed, false),
+              Expectation::Need::kLive);
 }
 
 TEST(BuildFabricPlan, ExpectationsOfTheFabricNeedASwitch) {
