@@ -78,10 +78,9 @@ void count(const Packet& packet, ResponsesRx& responses) noexcept {
 
 }  // namespace
 
-Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
+Analyzer::Analyzer(const Plan& plan, IcrcCheck icrc)
     : plan_(plan),
-      icrc_every_(icrc_every),
-      icrc_countdown_(1),
+      icrc_(icrc),
       streams_(plan.streams.size()),
       delay_ns_(plan.flows.size()),
       message_ns_(plan.flows.size()),
@@ -98,6 +97,7 @@ Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every)
     }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const StreamPlan& stream = plan.streams[i];
+        streams_[i].flow = stream.flow;
         streams_[i].by_tag.expect(0);
         // Of READ requests, whose PSNs advance by several, the requests are numbered.
         const bool counted = plan.flows[stream.flow].number_step > 1;
@@ -191,17 +191,20 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     }
     totals_.data_frames.add(1);
     StreamRx& rx = streams_[index];
-    const std::uint32_t flow = plan_.streams[index].flow;
+    const std::uint32_t flow = rx.flow;
     if (rx.frames++ == 0) rx.first = packet.when;
     rx.last = packet.when;
     series_.on_data(flow, packet);
     rx.frame_bytes += packet.frame_bytes;
     rx.payload_bytes += packet.payload_bytes;
-    rx.ecn_ce += packet.ecn == kCe;
     rx.ect += packet.ecn != kNotEct;
-    rx.icrc_checked += packet.icrc != IcrcVerdict::kUnchecked;
-    rx.icrc_bad += packet.icrc == IcrcVerdict::kBad;
-    rx.remarked += packet.dscp != plan_.flows[flow].dscp;
+    // A line that few packets touch.
+    if (packet.ecn == kCe) ++rx.ecn_ce;
+    if (packet.icrc != IcrcVerdict::kUnchecked) {
+        ++rx.icrc_checked;
+        rx.icrc_bad += packet.icrc == IcrcVerdict::kBad;
+    }
+    if (packet.dscp != plan_.flows[flow].dscp) ++rx.remarked;
 
     Arrival arrival = Arrival::kInOrder;
     if (has_psn(plan_.flows[flow])) {
@@ -210,7 +213,9 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     const Arrival psn_arrival = arrival;
     if (packet.tagged) {
         arrival = rx.by_tag.on(packet.tag.sequence);
-        burst_arrivals_.on_data(plan_.streams[index], packet.tag.sent_ns, packet.when);
+        if (burst_arrivals_.any()) {
+            burst_arrivals_.on_data(plan_.streams[index], packet.tag.sent_ns, packet.when);
+        }
         const std::int64_t delay = whole_ns(packet.when) - std::int64_t(packet.tag.sent_ns);
         const auto delay_ns = std::uint64_t(std::max<std::int64_t>(delay, 0));
         delay_ns_[flow].record(delay_ns);

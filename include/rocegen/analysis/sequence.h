@@ -17,7 +17,7 @@ enum class Arrival : std::uint8_t { kInOrder, kAfterGap, kReordered, kDuplicate,
 
 /// `Bits`: width of the number, 24 or 32.
 template <unsigned Bits>
-class SequenceTracker {
+class alignas(64) SequenceTracker {
 public:
     static constexpr std::uint32_t kWindow = 1024;
 
@@ -56,6 +56,11 @@ public:
         ++unique_;
         ++reordered_;
         return Arrival::kReordered;
+    }
+
+    void prefetch(std::uint32_t number) const noexcept {
+        __builtin_prefetch(this, 1);
+        __builtin_prefetch(&seen_[word(number)], 1);
     }
 
     std::uint32_t next() const noexcept { return next_; }
