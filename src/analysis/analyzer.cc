@@ -78,14 +78,12 @@ void count(const Packet& packet, ResponsesRx& responses) noexcept {
 
 }  // namespace
 
-Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every, const MeasureStart* start,
-                   std::uint32_t port)
+Analyzer::Analyzer(const Plan& plan, IcrcCheck icrc, const MeasureStart* start, std::uint32_t port)
     : plan_(plan),
       start_(start != nullptr && start->any() ? start : nullptr),
       port_(port),
       measuring_(start_ == nullptr),
-      icrc_every_(icrc_every),
-      icrc_countdown_(1),
+      icrc_(icrc),
       streams_(plan.streams.size()),
       delay_ns_(plan.flows.size()),
       message_ns_(plan.flows.size()),
@@ -102,6 +100,7 @@ Analyzer::Analyzer(const Plan& plan, std::uint32_t icrc_every, const MeasureStar
     }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const StreamPlan& stream = plan.streams[i];
+        streams_[i].flow = stream.flow;
         expect(streams_[i], 0, stream.initial_psn, plan.flows[stream.flow].number_step > 1);
         streams_[i].counts = start_ == nullptr;
         by_qp_.emplace(qp_key(plan.hosts[stream.destination_host].ip, stream.dest_qp), i);
@@ -118,7 +117,7 @@ void Analyzer::expect(StreamRx& rx, std::uint32_t sequence, Psn psn, bool counte
 
 bool Analyzer::of_warmup(std::uint32_t index, const Packet& packet) noexcept {
     StreamRx& rx = streams_[index];
-    const FlowPlan& flow = plan_.flows[plan_.streams[index].flow];
+    const FlowPlan& flow = plan_.flows[rx.flow];
     if (rx.counts) {
         if (packet.tagged) return rx.by_tag.before_first(packet.tag.sequence);
         return flow.number_step == 1 && rx.by_psn.before_first(packet.roce.psn.value());
@@ -131,9 +130,10 @@ bool Analyzer::of_warmup(std::uint32_t index, const Packet& packet) noexcept {
     } else if (has_psn(flow) && distance(mark->psn, packet.roce.psn) < 0) {
         return true;
     }
-    const ResponsesRx responses = rx.responses;
-    rx = {};
-    rx.responses = responses;
+    StreamRx fresh;
+    fresh.flow = rx.flow;
+    fresh.responses = rx.responses;
+    rx = fresh;
     expect(rx, std::uint32_t(mark->frames), mark->psn, flow.number_step > 1);
     return false;
 }
@@ -252,18 +252,21 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     }
     totals_.data_frames.add(1);
     StreamRx& rx = streams_[index];
-    const std::uint32_t flow = plan_.streams[index].flow;
+    const std::uint32_t flow = rx.flow;
     series_.on_data(flow, packet);
     if (start_ != nullptr && of_warmup(index, packet)) return;
     if (rx.frames++ == 0) rx.first = packet.when;
     rx.last = packet.when;
     rx.frame_bytes += packet.frame_bytes;
     rx.payload_bytes += packet.payload_bytes;
-    rx.ecn_ce += packet.ecn == kCe;
     rx.ect += packet.ecn != kNotEct;
-    rx.icrc_checked += packet.icrc != IcrcVerdict::kUnchecked;
-    rx.icrc_bad += packet.icrc == IcrcVerdict::kBad;
-    rx.remarked += packet.dscp != plan_.flows[flow].dscp;
+    // A line that few packets touch.
+    if (packet.ecn == kCe) ++rx.ecn_ce;
+    if (packet.icrc != IcrcVerdict::kUnchecked) {
+        ++rx.icrc_checked;
+        rx.icrc_bad += packet.icrc == IcrcVerdict::kBad;
+    }
+    if (packet.dscp != plan_.flows[flow].dscp) ++rx.remarked;
 
     Arrival arrival = Arrival::kInOrder;
     if (has_psn(plan_.flows[flow])) {
@@ -275,7 +278,9 @@ void Analyzer::on_packet(const Packet& packet) noexcept {
     const Arrival psn_arrival = arrival;
     if (packet.tagged) {
         arrival = rx.by_tag.on(packet.tag.sequence);
-        burst_arrivals_.on_data(plan_.streams[index], packet.tag.sent_ns, packet.when);
+        if (burst_arrivals_.any()) {
+            burst_arrivals_.on_data(plan_.streams[index], packet.tag.sent_ns, packet.when);
+        }
         const std::int64_t delay = whole_ns(packet.when) - std::int64_t(packet.tag.sent_ns);
         const auto delay_ns = std::uint64_t(std::max<std::int64_t>(delay, 0));
         delay_ns_[flow].record(delay_ns);

@@ -86,7 +86,7 @@ Session::PortState::PortState(Session& session, std::uint32_t index, std::uint16
     : device(port_id, session.config_.ports[index], needs, queue_needs(session.plan_, index)),
       port(port_id, device.tx_pool(), session.rendering_),
       no_more(session.plan_, session.templates_, session.streams_, {}),
-      analyzer(session.plan_, session.config_.icrc_every, &session.start_, index) {
+      analyzer(session.plan_, session.config_.icrc_check, &session.start_, index) {
     for (const StormPlan& storm : session.plan_.storms) {
         if (storm.port == index) storms.emplace_back(storm);
     }

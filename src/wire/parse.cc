@@ -286,12 +286,25 @@ void Parser::check_icrc(std::size_t bytes,
 }  // namespace
 
 // One function: calls between its steps cost a tenth of a header-only parse.
-[[gnu::flatten]] Packet parse(std::span<const std::byte> frame, Picoseconds when,
-                              ParseOptions options) noexcept {
+[[gnu::flatten]] Packet parse_step_by_step(std::span<const std::byte> frame, Picoseconds when,
+                                           ParseOptions options) noexcept {
     Packet packet;
     packet.when = when;
     packet.frame_bytes = std::max(std::uint32_t(frame.size()), options.wire_bytes);
     Parser{frame, packet, options}.ethernet();
+    return packet;
+}
+
+void parse(std::span<const std::byte> frame, Picoseconds when, ParseOptions options,
+           Packet& packet) noexcept {
+    if (!parse_plain(frame, when, options, packet)) {
+        packet = parse_step_by_step(frame, when, options);
+    }
+}
+
+Packet parse(std::span<const std::byte> frame, Picoseconds when, ParseOptions options) noexcept {
+    Packet packet;
+    parse(frame, when, options, packet);
     return packet;
 }
 

@@ -7,6 +7,7 @@
 
 #include "rocegen/wire/headers.h"
 #include "rocegen/wire/packet.h"
+#include "rocegen/wire/parse.h"
 
 namespace rocegen {
 
@@ -47,6 +48,11 @@ inline void read_tag(Packet& packet, std::span<const std::byte> bytes) {
     packet.tag = {std::uint32_t(tag.stream.host()), std::uint32_t(tag.sequence.host()),
                   std::uint32_t(tag.run.host()), tag.sent_ns.host()};
 }
+
+/// The common kind of frame in one go: whole, RoCEv2 over IPv4 without VLAN tags and options, well-formed, with no
+/// extension header or a RETH. False: it is another, and `packet` holds nothing of use.
+bool parse_plain(std::span<const std::byte> frame, Picoseconds when, const ParseOptions& options,
+                 Packet& packet) noexcept;
 
 /// From the BTH on. `bytes` is what stands from there to the ICRC's end as the headers before say; the
 /// capture may lack some. The verdict becomes `whole` if all makes sense.

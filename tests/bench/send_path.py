@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """Send path on net_null: rocegen beside dpdk-testpmd txonly, same core, same frame length, in turn.
 
-usage: send_path.py [--rounds N] [--seconds S] [--cpu N] [--json FILE] [--floor R] [--testpmd-cost]
+usage: send_path.py [--rounds N] [--seconds S] [--cpu N] [--qps N...] [--copy 0|1...] [--json FILE] [--floor R]
 
 What is measured is the CPU cost of making and handing over frames, not a NIC's rate: net_null frees
 what it is given (copy=1: copies it first; DPDK refuses no-rx then, so rocegen also receives the 32 frames that such a
 port makes up at each poll, which testpmd txonly does not). rocegen makes RC WRITE_ONLY frames with tag and valid ICRC,
 QPs in shuffled order, with its real schedule at a rate no core reaches, and verifies every 4096th
-frame whole during the run. testpmd sends prebuilt frames with --txonly-multi-flow. A ratio is the median
-over the rounds of rocegen's frames per second over testpmd's in the same round. With --floor the exit
-status is 1 when a ratio is under it.
+frame whole during the run. testpmd sends prebuilt frames with --txonly-multi-flow, and plain.
 
-On a machine that does other work, rates say little. --testpmd-cost prints what a packet costs testpmd's thread in
-processor time, by the scheduler's account over its own count of packets: hold it beside what send_cost_test prints.
+A cost is the sending thread's processor time (the scheduler's account) over the frames of the same time, so that a machine
+which does other things too changes it little. A ratio is testpmd's cost over rocegen's in the same round, 1.0 or more:
+rocegen is as fast; the median over the rounds is printed. With --floor the exit status is 1 when one is under it.
+Then rocegen is paced at half of what testpmd could send, and the rate error of each flow's account is printed.
 """
 import argparse
 import json
@@ -23,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,8 +32,34 @@ HEADERS = 14 + 20 + 8 + 12 + 16 + 4  # Ethernet, IPv4, UDP, BTH, RETH, ICRC
 PAYLOADS = (64, 1024, 4096)
 
 
-def rocegen_rate(folder, payload, qps, copy, cpu, seconds):
-    """Frames per second, and the number of frames verified."""
+class Share:
+    """How much of a core the busiest thread of a process had, by the scheduler's account: the middle of its life."""
+
+    def __init__(self, pid):
+        self.samples, self.pid, self.end = [], pid, False
+        self.thread = threading.Thread(target=self.sample)
+        self.thread.start()
+
+    def sample(self):
+        folder = f"/proc/{self.pid}/task"
+        while not self.end:
+            try:
+                cpu = {task: int(open(f"{folder}/{task}/schedstat").read().split()[0]) for task in os.listdir(folder)}
+            except (OSError, ValueError, IndexError):
+                break
+            self.samples.append((time.monotonic_ns(), cpu))
+            time.sleep(0.05)
+
+    def value(self):
+        self.end = True
+        self.thread.join()
+        kept = self.samples[len(self.samples) * 2 // 5:len(self.samples) * 4 // 5]
+        (t0, first), (t1, last) = kept[0], kept[-1]
+        return max(last[task] - first.get(task, 0) for task in last) / (t1 - t0)
+
+
+def run_rocegen(folder, payload, qps, copy, cpu, seconds, rate):
+    """The report, and the worker's share of its core."""
     profile = os.path.join(folder, "profile.yaml")
     testbed = os.path.join(folder, "testbed.yaml")
     with open(profile, "w") as out:
@@ -40,28 +67,37 @@ def rocegen_rate(folder, payload, qps, copy, cpu, seconds):
 phases: {{measure: {seconds}s, drain: 0ms}}
 hosts: {{a: {{count: 1}}, b: {{count: 1}}}}
 flows:
-  - {{name: f, from: a, to: b, verb: write, message: {payload}B, path_mtu: 4096, qps: {qps}, rate: 100%,
+  - {{name: f, from: a, to: b, verb: write, message: {payload}B, path_mtu: 4096, qps: {qps}, rate: {rate},
      qp_order: shuffled}}
 """)
     with open(testbed, "w") as out:
         out.write(f"""kind: dpdk
 ports:
-  - {{name: p1, device: "net_null0,{'copy=1' if copy else 'no-rx=1'}", link_rate: 1.6Tbps, mtu: 9000, hosts: sources}}
-  - {{name: p2, device: "net_null1,no-rx=1", link_rate: 1.6Tbps, mtu: 9000, hosts: rest}}
+  - {{name: p1, device: "net_null0,{'copy=1' if copy else 'no-rx=1'}", link_rate: 3.2Tbps, mtu: 9000, hosts: sources}}
+  - {{name: p2, device: "net_null1,no-rx=1", link_rate: 3.2Tbps, mtu: 9000, hosts: rest}}
 cores: {{workers: [{cpu}]}}
 """)
-    done = subprocess.run([ROCEGEN, "run", profile, "--testbed", testbed, "--json"],
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"rocegen failed: {done.stderr}")
-    report = json.loads(done.stdout)
+    process = subprocess.Popen([ROCEGEN, "run", profile, "--testbed", testbed, "--json"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    share = Share(process.pid)
+    stdout, stderr = process.communicate()
+    if process.returncode != 0:
+        raise SystemExit(f"rocegen failed: {stderr}")
+    report = json.loads(stdout)
     checked, wrong = report["generator"]["self_checked"], report["generator"]["self_check_failed"]
     if wrong or not checked:
         raise SystemExit(f"rocegen verified {checked} frames, {wrong} were wrong")
-    return report["flows"][0]["tx_frames_per_sec"], checked
+    return report, share.value()
 
 
-def start_testpmd(length, copy, cpu, multi_flow):
+def rocegen_cost(*arguments):
+    """ns a frame, and the number of frames verified."""
+    report, share = run_rocegen(*arguments, rate="100%")
+    return 1e9 * share / report["flows"][0]["tx_frames_per_sec"], report["generator"]["self_checked"]
+
+
+def testpmd_cost(length, copy, cpu, seconds, multi_flow=True):
+    """ns a frame: the median over the seconds."""
     command = ["stdbuf", "-oL", "dpdk-testpmd", f"--lcores=0@(0-{os.cpu_count() - 1}),1@{cpu}", "--no-huge",
                "-m", "512", "--no-pci", "--no-telemetry", f"--file-prefix=bench{os.getpid()}",
                f"--vdev=net_null0,copy={copy}", "--", "--forward-mode=txonly", "--burst=32",
@@ -69,25 +105,8 @@ def start_testpmd(length, copy, cpu, multi_flow):
                "--nb-cores=1"]
     if multi_flow:
         command.insert(command.index("--burst=32"), "--txonly-multi-flow")
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                            stdin=subprocess.DEVNULL)
-
-
-def testpmd_rate(length, copy, cpu, seconds, multi_flow=True):
-    """Median frames per second over the seconds of the run but the first and the last."""
-    process = start_testpmd(length, copy, cpu, multi_flow)
-    time.sleep(seconds + 3)
-    process.terminate()
-    out = process.communicate(timeout=20)[0]
-    rates = [int(r) for r in re.findall(r"Tx-pps:\s+(\d+)", out) if int(r) > 0]
-    if len(rates) < 2:
-        raise SystemExit(f"dpdk-testpmd printed no rates: {out[-500:]}")
-    return statistics.median(rates[1:-1] or rates)
-
-
-def testpmd_cost(length, copy, cpu, seconds, multi_flow=True):
-    """Median over the seconds of processor time a packet, ns."""
-    process = start_testpmd(length, copy, cpu, multi_flow)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               stdin=subprocess.DEVNULL)
 
     def busiest_ns():
         folder = f"/proc/{process.pid}/task"
@@ -98,7 +117,7 @@ def testpmd_cost(length, copy, cpu, seconds, multi_flow=True):
         found = re.search(r"TX-packets:\s+(\d+)", line)
         if found and int(found.group(1)) > 0:
             points.append((int(found.group(1)), busiest_ns()))
-        if time.time() > end:
+        if time.time() > end or len(points) > seconds + 1:
             break
     process.terminate()
     process.communicate(timeout=20)
@@ -108,13 +127,41 @@ def testpmd_cost(length, copy, cpu, seconds, multi_flow=True):
     return statistics.median(costs)
 
 
-def print_testpmd_costs(args):
-    for copy in (0, 1):
-        for payload in PAYLOADS:
-            length = HEADERS + payload
-            print(f"testpmd txonly, copy={copy}, frame {length} B: multi-flow "
-                  f"{testpmd_cost(length, copy, args.cpu, args.seconds):.2f} ns a packet, plain "
-                  f"{testpmd_cost(length, copy, args.cpu, args.seconds, False):.2f} ns", flush=True)
+def measure(folder, args, payload, copy):
+    """One payload: a row a number of queue pairs, and one paced."""
+    length = HEADERS + payload
+    ours, theirs, plain, paced = {q: [] for q in args.qps}, [], [], []
+    checked = 0
+    for _ in range(args.rounds):
+        theirs.append(testpmd_cost(length, copy, args.cpu, args.seconds))
+        plain.append(testpmd_cost(length, copy, args.cpu, args.seconds, False))
+        for qps in args.qps:
+            cost, verified = rocegen_cost(folder, payload, qps, copy, args.cpu, args.seconds)
+            ours[qps].append(cost)
+            checked += verified
+        half = int(0.5e9 / theirs[-1])
+        report, _ = run_rocegen(folder, payload, args.qps[0], copy, args.cpu, args.seconds, f"{half}pps")
+        paced.append((half, report["flows"][0]["rate_error"], report["generator"]["on_plan"]))
+    median = statistics.median
+    rows = []
+    for qps in args.qps:
+        ratios = [b / a for a, b in zip(ours[qps], theirs)]
+        rows.append({"payload_bytes": payload, "frame_bytes": length, "copy": copy, "qps": qps,
+                     "rocegen_ns": median(ours[qps]), "testpmd_multi_flow_ns": median(theirs),
+                     "testpmd_plain_ns": median(plain), "ratio": median(ratios), "ratios": ratios,
+                     "to_first_qps": median(ours[qps]) / median(ours[args.qps[0]])})
+        row = rows[-1]
+        print(f"{payload:7}  {length:5}  {copy:4}  {qps:6}  {row['rocegen_ns']:10.2f}  "
+              f"{row['testpmd_multi_flow_ns']:7.2f}, {row['testpmd_plain_ns']:5.2f}  {row['ratio']:5.2f} "
+              f"({min(ratios):.2f}..{max(ratios):.2f})  {row['to_first_qps']:5.2f}", flush=True)
+    errors = [abs(error) for _, error, _ in paced]
+    rows.append({"payload_bytes": payload, "copy": copy, "paced_pps": median(p[0] for p in paced),
+                 "rate_error": median(errors), "rate_errors": [p[1] for p in paced],
+                 "on_plan": sum(p[2] for p in paced), "frames_verified": checked})
+    print(f"{payload:7}  {length:5}  {copy:4}  {args.qps[0]:6}  paced at {rows[-1]['paced_pps'] / 1e6:.2f} Mpps: rate error "
+          f"{median(errors):.4%} (at most {max(errors):.4%}), on plan in {rows[-1]['on_plan']} of {args.rounds}; "
+          f"{checked} frames verified", flush=True)
+    return rows
 
 
 def main():
@@ -124,47 +171,23 @@ def main():
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--json")
     parser.add_argument("--floor", type=float)
-    parser.add_argument("--testpmd-cost", action="store_true")
-    parser.add_argument("--qps", type=int, nargs="*", default=[1, 1000])
-    parser.add_argument("--copy", type=int, nargs="*", default=[0])
+    parser.add_argument("--payload", type=int, nargs="*", default=PAYLOADS)
+    parser.add_argument("--qps", type=int, nargs="*", default=[1000, 65536])
+    parser.add_argument("--copy", type=int, nargs="*", default=[0, 1])
     args = parser.parse_args()
     if shutil.which("dpdk-testpmd") is None:
         print("skipped: dpdk-testpmd is not installed (package dpdk)")
         sys.exit(77)
-    if args.testpmd_cost:
-        print_testpmd_costs(args)
-        return
-
-    rows = []
-    print("payload  frame  copy   QPs  rocegen Mpps  testpmd Mpps  ratio (min..max)  verified", flush=True)
+    print(f"ns of processor time a frame on CPU {args.cpu}, medians of {args.rounds} rounds")
+    print("payload  frame  copy     QPs     rocegen  testpmd multi-flow, plain  ratio (min..max)  to the first QPs",
+          flush=True)
     with tempfile.TemporaryDirectory(prefix="rocegen_bench_") as folder:
-        for payload in PAYLOADS:
-            for copy in args.copy:
-                cells = {q: {"ours": [], "theirs": [], "checked": 0} for q in args.qps}
-                for _ in range(args.rounds):
-                    for qps, cell in cells.items():
-                        ours, checked = rocegen_rate(folder, payload, qps, copy, args.cpu, args.seconds)
-                        cell["ours"].append(ours)
-                        cell["theirs"].append(
-                            testpmd_rate(HEADERS + payload, copy, args.cpu, args.seconds))
-                        cell["checked"] += checked
-                for qps, cell in cells.items():
-                    ratios = [a / b for a, b in zip(cell["ours"], cell["theirs"])]
-                    row = {"payload_bytes": payload, "frame_bytes": HEADERS + payload, "copy": copy,
-                           "qps": qps, "rocegen_pps": statistics.median(cell["ours"]),
-                           "testpmd_pps": statistics.median(cell["theirs"]),
-                           "ratio": statistics.median(ratios), "ratios": ratios,
-                           "frames_verified": cell["checked"]}
-                    rows.append(row)
-                    print(f"{payload:7}  {row['frame_bytes']:5}  {copy:4}  {qps:4}"
-                          f"  {row['rocegen_pps'] / 1e6:12.2f}  {row['testpmd_pps'] / 1e6:12.2f}"
-                          f"  {row['ratio']:5.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
-                          f"  {cell['checked']:8}", flush=True)
+        rows = [row for copy in args.copy for payload in args.payload for row in measure(folder, args, payload, copy)]
     if args.json:
         with open(args.json, "w") as out:
-            json.dump({"what": "CPU cost on net_null, frames per second on one core", "rows": rows}, out,
+            json.dump({"what": "CPU cost on net_null, not a NIC's rate: ns of processor time a frame", "rows": rows}, out,
                       indent=2)
-    if args.floor is not None and any(r["ratio"] < args.floor for r in rows):
+    if args.floor is not None and any(row.get("ratio", args.floor) < args.floor for row in rows):
         print(f"a ratio is under {args.floor}")
         sys.exit(1)
 

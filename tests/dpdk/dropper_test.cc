@@ -100,7 +100,7 @@ protected:
 
         const std::vector<std::uint32_t> all{0, 1, 2, 3};
         Transmitter transmitter(plan, templates, streams, all);
-        Analyzer analyzer(plan, 1);
+        Analyzer analyzer(plan, IcrcCheck::kAll);
         PauseBoard board;
         TscTimeline timeline;
         const auto end = std::chrono::steady_clock::now() + 20ms;

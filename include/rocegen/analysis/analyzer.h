@@ -21,47 +21,69 @@
 
 namespace rocegen {
 
-/// What was received of one stream.
-struct StreamRx {
+/// What was received of one stream. What a packet in order touches stands in the first lines, see
+/// Analyzer::prefetch().
+struct alignas(64) StreamRx {
     std::uint64_t frames = 0;       ///< Data packets, duplicates too.
     std::uint64_t frame_bytes = 0;  ///< Without FCS.
     std::uint64_t payload_bytes = 0;
     std::uint64_t messages = 0;  ///< LAST and ONLY packets that were no duplicates.
-    std::uint64_t ecn_ce = 0, ect = 0;
-    std::uint64_t icrc_bad = 0, icrc_checked = 0;
-    std::uint64_t remarked = 0;  ///< Arrived with another DSCP than sent.
     Picoseconds first{}, last{};
     Picoseconds last_new{};  ///< Of the last frame that was no duplicate.
+    std::uint64_t ect = 0;
+
     std::uint64_t delay_count = 0, delay_min_ns = 0, delay_max_ns = 0;
-    unsigned __int128 delay_sum_ns = 0;
+    std::uint32_t flow = 0;  ///< The plan's.
     /// The message under way: when its first packet left, and its packets seen so far, in order.
-    std::uint64_t message_sent_ns = 0;
     bool message_whole = false;
+    std::uint64_t message_sent_ns = 0;
+    unsigned __int128 delay_sum_ns = 0;
     std::uint64_t first_sent_ns = 0;  ///< Of the first tag to arrive.
-    ResponsesRx responses;
+
     SequenceTracker<32> by_tag;
     SequenceTracker<24> by_psn;
+
+    std::uint64_t ecn_ce = 0;
+    std::uint64_t icrc_bad = 0, icrc_checked = 0;
+    std::uint64_t remarked = 0;  ///< Arrived with another DSCP than sent.
+    ResponsesRx responses;
     Psn last_psn;                   ///< READ requests: of the last to arrive,
     std::uint32_t last_number = 0;  ///< and which one of the stream it was.
     bool counts = true;             ///< A frame from behind the warm-up was seen.
 };
 
+/// Of which received frames the ICRC is checked. kAuto: of all while the receiver keeps up, of one in
+/// Analyzer::kIcrcEvery while frames wait.
+enum class IcrcCheck : std::uint8_t { kAuto, kAll, kNone };
+
 class Analyzer {
 public:
-    /// Tracks all of the plan's streams. `icrc_every`: checks the ICRC of one frame in so many
-    /// (the caller does, see wants_icrc()); 0: none, 1: all. `start`: frames that were sent in the
-    /// warm-up count nowhere but in totals() and in series; null: all count.
-    explicit Analyzer(const Plan& plan, std::uint32_t icrc_every = 0,
-                      const MeasureStart* start = nullptr, std::uint32_t port = kAllPorts);
+    static constexpr std::uint32_t kIcrcEvery = 16;
     static constexpr std::uint32_t kAllPorts = ~0u;
 
-    /// Whether the next frame's ICRC is to be checked by parse().
-    bool wants_icrc() noexcept {
-        if (icrc_every_ == 0 || --icrc_countdown_ != 0) return false;
-        icrc_countdown_ = icrc_every_;
+    /// Tracks all of the plan's streams. `start`: frames that were sent in the warm-up count nowhere but in
+    /// totals() and in series; null: all count.
+    explicit Analyzer(const Plan& plan, IcrcCheck icrc = IcrcCheck::kNone,
+                      const MeasureStart* start = nullptr, std::uint32_t port = kAllPorts);
+
+    /// Whether the next frame's ICRC is to be checked by parse(). `behind`: more frames wait.
+    bool wants_icrc(bool behind = false) noexcept {
+        if (icrc_ == IcrcCheck::kAll) return true;
+        if (icrc_ == IcrcCheck::kNone) return false;
+        if (behind && --icrc_countdown_ != 0) return false;
+        icrc_countdown_ = kIcrcEvery;
         return true;
     }
     void on_packet(const Packet& packet) noexcept;
+    /// Fetches what on_packet() will touch of a tagged packet's stream: a few packets ahead.
+    void prefetch(const Packet& packet) const noexcept {
+        if (!packet.tagged || packet.tag.stream >= streams_.size()) return;
+        const StreamRx& rx = streams_[packet.tag.stream];
+        __builtin_prefetch(&rx, 1);
+        __builtin_prefetch(&rx.delay_count, 1);
+        rx.by_tag.prefetch(packet.tag.sequence);
+        rx.by_psn.prefetch(packet.roce.psn.value());
+    }
 
     struct Totals {
         std::array<Counter, kVerdictCount> frames;
@@ -109,7 +131,8 @@ private:
     std::uint32_t port_;
     bool measuring_ = true;
     Measured before_;  ///< The warm-up's.
-    std::uint32_t icrc_every_, icrc_countdown_;
+    IcrcCheck icrc_;
+    std::uint32_t icrc_countdown_ = kIcrcEvery;
     std::vector<StreamRx> streams_;
     std::vector<Histogram> delay_ns_;
     std::unordered_map<std::uint64_t, std::uint32_t>

@@ -25,6 +25,8 @@ public:
 
     explicit BurstArrivals(const Plan& plan);
 
+    /// Some flow has bursts in step.
+    bool any() const noexcept { return !sources_.empty(); }
     /// A tagged packet of `stream`, sent at `sent_ns`, arrived.
     void on_data(const StreamPlan& stream, std::uint64_t sent_ns, Picoseconds when) noexcept {
         if (stream.source >= sources_.size()) return;

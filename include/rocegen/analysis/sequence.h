@@ -17,7 +17,7 @@ enum class Arrival : std::uint8_t { kInOrder, kAfterGap, kReordered, kDuplicate,
 
 /// `Bits`: width of the number, 24 or 32.
 template <unsigned Bits>
-class SequenceTracker {
+class alignas(64) SequenceTracker {
 public:
     static constexpr std::uint32_t kWindow = 1024;
 
@@ -64,6 +64,11 @@ public:
         const std::int32_t ahead = distance_to(number);
         return started_ && ahead < 0 && std::uint64_t(-std::int64_t{ahead}) > span_;
     }
+    void prefetch(std::uint32_t number) const noexcept {
+        __builtin_prefetch(this, 1);
+        __builtin_prefetch(&seen_[word(number)], 1);
+    }
+
     std::uint32_t next() const noexcept { return next_; }
     std::uint64_t unique() const noexcept { return unique_; }
     /// Skipped and never seen, up to the highest number seen.

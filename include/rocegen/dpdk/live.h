@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rocegen/analysis/analyzer.h"
 #include "rocegen/analysis/result.h"
 #include "rocegen/base/units.h"
 #include "rocegen/traffic/plan.h"
@@ -57,8 +58,8 @@ struct LiveConfig {
     std::vector<unsigned> worker_cpus;
     std::optional<unsigned> main_cpu;  ///< Where main sleeps and ticks; empty: anywhere.
     bool force = false;                ///< Takes interfaces that the machine itself uses.
-    std::uint32_t icrc_every = 1;      ///< Checks the ICRC of one frame in so many; 0: of none.
-    LiveCaptureConfig capture = {};    ///< Where frames are written; an empty path: nowhere.
+    IcrcCheck icrc_check = IcrcCheck::kAuto;
+    LiveCaptureConfig capture = {};  ///< Where frames are written; an empty path: nowhere.
     std::function<void(const LiveProgress&)> progress;  ///< Once a second, on main; may be empty.
 };
 

@@ -101,18 +101,36 @@ public:
 
     std::uint32_t backlog() const noexcept { return tx_.end - tx_.begin; }
 
+    /// Calls `each` for up to kBurst frames.
     template <class Each>
     std::uint32_t receive(Each&& each) noexcept {
+        return receive_burst([&each](std::span<const std::span<const std::byte>> frames, bool) {
+            for (const std::span<const std::byte> frame : frames) each(frame);
+        });
+    }
+    /// Calls `all` with those frames at once, and whether more may wait: the burst was full.
+    template <class All>
+    std::uint32_t receive_burst(All&& all) noexcept {
         std::array<rte_mbuf*, kBurst> burst;
         const std::uint32_t got = rte_eth_rx_burst(port_id_, 0, burst.data(), kBurst);
         if (got == 0) return 0;
-        for (std::uint32_t i = 0; i < std::min(got, kAhead); ++i) prefetch_for_read(burst[i]);
+        for (std::uint32_t i = 0; i < got; ++i) prefetch_for_read(burst[i]);
+        std::array<std::span<const std::byte>, kBurst> frames;
+        std::uint32_t count = 0;
         for (std::uint32_t i = 0; i < got; ++i) {
-            if (i + kAhead < got) prefetch_for_read(burst[i + kAhead]);
-            const std::span<const std::byte> frame = bytes_of(*burst[i]);
-            if (frame.empty()) continue;
-            each(frame);
+            if (burst[i]->nb_segs > 1) [[unlikely]] {
+                // Its bytes are gathered where the next one's will be.
+                all(std::span<const std::span<const std::byte>>(frames.data(), count), false);
+                count = 0;
+                frames[0] = bytes_of(*burst[i]);
+                if (!frames[0].empty()) {
+                    all(std::span<const std::span<const std::byte>>(frames.data(), 1), false);
+                }
+                continue;
+            }
+            frames[count++] = {rte_pktmbuf_mtod(burst[i], const std::byte*), burst[i]->data_len};
         }
+        all(std::span<const std::span<const std::byte>>(frames.data(), count), got == kBurst);
         rte_pktmbuf_free_bulk(burst.data(), got);
         rx_.polled.add(got);
         return got;
@@ -208,11 +226,8 @@ private:
         if (cap_.max > Picoseconds{0}) cap_.post(bytes, count, now);
     }
 
-    /// The frame's bytes; those of several segments are copied together. Empty: it does not fit.
+    /// The bytes of a frame of several segments, copied together. Empty: it does not fit.
     std::span<const std::byte> bytes_of(const rte_mbuf& mbuf) noexcept {
-        if (mbuf.nb_segs == 1) {
-            return {rte_pktmbuf_mtod(&mbuf, const std::byte*), mbuf.data_len};
-        }
         if (mbuf.pkt_len > kScratchBytes) {
             rx_.unreadable.add(1);
             return {};

@@ -90,19 +90,42 @@ private:
         std::uint32_t pauses_seen = 0;
     };
 
+    /// As a burst where the port has a way to.
     void receive(Served& lane, Picoseconds now) noexcept {
-        lane.port->receive([&lane, now](std::span<const std::byte> frame) noexcept {
-            if (lane.capture_rx) lane.capture_rx->push(now, frame);
-            const ParseOptions options{.check_icrc = lane.analyzer->wants_icrc()};
-            const Packet packet = parse(frame, now, options);
-            if (packet.verdict == Verdict::kPfc)
-                lane.board->apply(packet.pause, lane.link_rate, now);
+        using Frames = std::span<const std::span<const std::byte>>;
+        const auto take = [this, &lane, now](Frames frames, bool behind) noexcept {
+            on_frames(lane, frames, behind, now);
+        };
+        if constexpr (requires { lane.port->receive_burst(take); }) {
+            lane.port->receive_burst(take);
+        } else {
+            lane.port->receive([&take](std::span<const std::byte> frame) noexcept {
+                take(Frames{&frame, 1}, false);
+            });
+        }
+    }
+
+    /// All are read before any is accounted for, so that the streams' lines are on their way.
+    void on_frames(Served& lane, std::span<const std::span<const std::byte>> frames, bool behind,
+                   Picoseconds now) noexcept {
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            const ParseOptions options{.check_icrc = lane.analyzer->wants_icrc(behind)};
+            parse(frames[i], now, options, packets_[i]);
+            // At once: who sends on another core goes on until it reads this.
+            if (packets_[i].verdict == Verdict::kPfc) {
+                lane.board->apply(packets_[i].pause, lane.link_rate, now);
+            }
+            lane.analyzer->prefetch(packets_[i]);
+        }
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            const Packet& packet = packets_[i];
+            if (lane.capture_rx) lane.capture_rx->push(now, frames[i]);
             lane.analyzer->on_packet(packet);
             // ARP, neighbor discovery and LLDP are the last verdicts.
             const bool setup = packet.verdict >= Verdict::kArp ||
                                (packet.tagged && packet.tag.stream == kProbeStream);
-            if (setup && lane.control_in) lane.control_in->push(now, frame);
-        });
+            if (setup && lane.control_in) lane.control_in->push(now, frames[i]);
+        }
     }
 
     /// True when all storms are over. Their audit is of when the port had a frame, so the clock is read
@@ -170,6 +193,7 @@ private:
     C clock_;
     std::vector<Served> lanes_;
     std::array<Departure, kBurst> departures_;
+    std::array<Packet, kBurst> packets_;
     WorkerStats stats_;
 };
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rocegen/analysis/analyzer.h"
 #include "rocegen/base/units.h"
 #include "rocegen/fabric/config.h"
 #include "rocegen/profile/fabric_names.h"
@@ -33,7 +34,7 @@ struct TestbedPort {
     std::string name;                  ///< Required; "a" and "b" when emulated.
     std::string device;                ///< Required for dpdk; empty when emulated.
     std::string driver;                ///< For an interface's name; empty: af_packet.
-    BitRate link_rate;                 ///< L1, 1 Mbps..1.6 Tbps. Required.
+    BitRate link_rate;                 ///< L1, 1 Mbps..3.2 Tbps. Required.
     std::uint32_t mtu = 1500;          ///< Longest IP datagram, bytes, 256..9600.
     HostSet hosts;                     ///< Required.
     std::optional<IpPrefix> prefix;    ///< Default: the testbed's.
@@ -57,10 +58,11 @@ struct Testbed {
         std::vector<std::uint32_t> workers;  ///< Likewise.
         Places places;
     };
-    Cores cores;                         ///< dpdk.
-    FabricConfig fabric = one_link({});  ///< emulated; its seed is the plan's.
-    FabricNames fabric_names;            ///< What it says by name; resolve_fabric() adds it.
-    std::uint32_t link_mtu = 1500;       ///< emulated, 256..9600.
+    Cores cores;                              ///< dpdk.
+    IcrcCheck icrc_check = IcrcCheck::kAuto;  ///< dpdk.
+    FabricConfig fabric = one_link({});       ///< emulated; its seed is the plan's.
+    FabricNames fabric_names;                 ///< What it says by name; resolve_fabric() adds it.
+    std::uint32_t link_mtu = 1500;            ///< emulated, 256..9600.
     Places places;
 
     /// Frames pass a switch: an emulated one, or one whose `qos` the testbed says.

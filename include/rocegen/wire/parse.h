@@ -25,5 +25,12 @@ inline constexpr ParseOptions kCheckAll{.check_icrc = true, .check_checksums = t
 /// counted in frame_bytes, never payload.
 Packet parse(std::span<const std::byte> frame, Picoseconds when,
              ParseOptions options = {}) noexcept;
+/// The same into `packet`, whatever it holds: for bursts of them.
+void parse(std::span<const std::byte> frame, Picoseconds when, ParseOptions options,
+           Packet& packet) noexcept;
+
+/// For tests: by the path that every frame can take. parse() takes a shorter one for the common kind.
+Packet parse_step_by_step(std::span<const std::byte> frame, Picoseconds when,
+                          ParseOptions options = {}) noexcept;
 
 }  // namespace rocegen

@@ -21,7 +21,7 @@ constexpr std::array kKeys = std::to_array<Key>({
      "virtual device of DPDK with its arguments."},
     {T, "ports[].driver", K::kChoice, "auto", 0, 0, "auto | af_packet | af_xdp | tap | pcap",
      "How a kernel interface is opened; auto is af_packet. tap makes the interface."},
-    {T, "ports[].link_rate", K::kBitRate, "required", kMbps, kTbps * 16 / 10, "",
+    {T, "ports[].link_rate", K::kBitRate, "required", kMbps, kTbps * 32 / 10, "",
      "Rate of the link (L1). It wins over what the driver says."},
     {T, "ports[].mtu", K::kCount, "1500", 256, 9600, "", "Longest IP datagram in bytes."},
     {T, "ports[].hosts", K::kHostSet, "required", 0, 0, "",
@@ -40,6 +40,10 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "ports[].outer_vlan.pcp", K::kCount, "the inner tag's", 0, 7, "", "Its priority."},
     {T, "ports[].outer_vlan.tpid", K::kChoice, "0x88a8", 0, 0, "0x88a8 | 0x9100 | 0x8100",
      "802.1ad, what old switches use, or a second 802.1Q tag."},
+    {T, "icrc_check", K::kChoice, "auto", 0, 0, "auto | all | none",
+     "Of which received frames the ICRC is checked; auto: of all while the receiver keeps up, of "
+     "one in 16 while frames "
+     "wait. Only of kind dpdk."},
     {T, "cores", K::kMap, "{}", 0, 0, "", "CPU cores. Only of kind dpdk."},
     {T, "cores.main", K::kCount, "the engine's choice", 0, 1023, "", "Core that waits."},
     {T, "cores.workers", K::kList, "the engine's choice", 0, 0, "", "Cores that send and receive."},

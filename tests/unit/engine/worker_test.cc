@@ -34,8 +34,8 @@ struct Bench {
           back(1024, 4096),
           a(there, back, {templates, streams}),
           b(back, there, {templates, streams}),
-          analyzer_a(plan, 1),
-          analyzer_b(plan, 1) {
+          analyzer_a(plan, IcrcCheck::kAll),
+          analyzer_b(plan, IcrcCheck::kAll) {
         std::vector<std::uint32_t> all(plan.sources.size());
         for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
         transmitter = std::make_unique<Transmitter>(plan, templates, streams, all);
