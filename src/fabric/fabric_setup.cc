@@ -39,7 +39,7 @@ Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const Flo
       routes_(graph_, config_.pinned),
       link_failed_(graph_.links.size()),
       start_(plan),
-      analyzer_(plan, 0, &start_),
+      analyzer_(plan, IcrcCheck::kNone, &start_),
       behaviours_(flows.begin(), flows.end()),
       message_times_(plan, behaviours_),
       endpoint_of_(graph_.nics),

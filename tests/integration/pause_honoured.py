@@ -18,7 +18,9 @@ enter_own_namespace()
 need("tcpdump")
 CPUS = sorted(os.sched_getaffinity(0))
 PAUSES, LINK, BURST, ATTEMPTS = 200, 100e9, 32, 3
-RESUME_US = 5  # median; a frame is due every 4 us
+RESUME_US = 5  # median; of the quickest tenth where the noise floor shows more gaps a second than
+QUIET = 50     # that: then the machine does other work, and the median is its own
+GAP = 1e9 / 120e3  # between two frames of priority 3, ns
 STEP = 2000  # clocks of two captures agree to that, ns
 
 
@@ -62,7 +64,7 @@ classes:
   bulk: {dscp: 0}
 hosts: {a: {}, b: {}}
 flows:
-  - {name: lossless, from: a, to: b, message: 256B, class: rdma, rate: 250kpps}
+  - {name: lossless, from: a, to: b, message: 256B, class: rdma, rate: 120kpps}
   - {name: bulk, from: a, to: b, message: 256B, class: bulk, rate: 20kpps}
 """)
     # Not bypassing the queueing discipline is what a driver does whose frames local captures see.
@@ -105,7 +107,10 @@ def judge(report, stamps, capture, allowed, name):
         after.append(len(inside))
         # What comes later than a stop takes has not stopped.
         early += sum(t > stamp + (expiry - stamp) / 2 for t in inside)
-        resumes.append(lossless[bisect.bisect_left(lossless, expiry - STEP)] - expiry)
+        # The schedule stood still: what was left of the gap when the pause came is left when it ends.
+        last = lossless[bisect.bisect_left(lossless, stamp) - 1]
+        left = min(max(last + GAP - stamp, 0), GAP)
+        resumes.append(abs(lossless[bisect.bisect_left(lossless, expiry - STEP)] - expiry - left))
         in_pause += len(between(bulk, stamp, expiry))
         paused += expiry - stamp
     faults = []
@@ -121,13 +126,14 @@ def judge(report, stamps, capture, allowed, name):
     share = in_pause / (paused * 20e3 / 1e9)
     if share < 0.7:
         faults.append(f"priority 0 sent {share:.2f} of its rate while 3 was paused")
-    median = statistics.median(resumes) / 1e3
-    if allowed == 1 and median > RESUME_US:
-        faults.append(f"median resume error {median:.1f} us")
+    median, tenth = statistics.median(resumes) / 1e3, resumes[len(resumes) // 10] / 1e3
     generator = report["generator"]
+    judged = median if generator["noise_gaps_per_sec"] < QUIET else tenth
+    if allowed == 1 and judged > RESUME_US:
+        faults.append(f"resume error {judged:.1f} us, median {median:.1f} us")
     print(f"{name}: {PAUSES} pauses, {len(resumes)} ran out; frames of priority 3 after the stamp: {max(after)} at most, "
           f"{sum(a > 0 for a in after)} times any, {sum(a > allowed for a in after)} times over {allowed}; resume error "
-          f"median {median:.1f} us, p99 {resumes[int(len(resumes) * 0.99)] / 1e3:.1f} us; priority 0 kept {share:.2f} of "
+          f"tenth {tenth:.1f} us, median {median:.1f} us, p99 {resumes[int(len(resumes) * 0.99)] / 1e3:.1f} us; priority 0 kept {share:.2f} of "
           f"its rate; noise floor {generator['noise_gaps_per_sec']:.0f} gaps over 10 us a second, longest "
           f"{generator['noise_gap_max_ns'] / 1e3:.0f} us", flush=True)
     return faults
