@@ -8,6 +8,7 @@
 
 #include "report/fabric_json.h"
 #include "report/json_document.h"
+#include "report/run_capture.h"
 #include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/text.h"
@@ -316,6 +317,7 @@ Json report_document(const Result& result, const Plan& plan, const Evidence& evi
     for (const auto& storm : result.storms) json["storms"].push_back(storm_json(storm));
     json["generator"] = generator(result.generator);
     json["fabric"] = fabric ? fabric_json(*fabric) : Json(nullptr);
+    json["capture"] = run_capture_json(result);
     json["notes"] = result.notes;
     json["streams"] = Json::array();
     for (const auto& stream : result.streams) {

@@ -12,6 +12,7 @@
 
 #include "rocegen/analysis/result.h"
 #include "rocegen/base/units.h"
+#include "rocegen/engine/triggered_capture.h"
 #include "rocegen/traffic/plan.h"
 #include "rocegen/wire/packet.h"
 
@@ -48,7 +49,9 @@ struct LiveProgress {
 struct LiveCaptureConfig {
     std::string path;  ///< Empty: nothing is captured.
     std::uint64_t limit_bytes = std::uint64_t{1} << 30;
-    std::uint32_t snaplen = 9728;  ///< Bytes kept of a frame.
+    std::vector<bool> watched;  ///< By port; empty: all.
+    TriggeredCaptureConfig
+        triggered;  ///< Without triggers all frames are written; its snaplen counts.
 };
 
 struct LiveConfig {
@@ -60,6 +63,8 @@ struct LiveConfig {
     std::uint32_t icrc_every = 1;      ///< Checks the ICRC of one frame in so many; 0: of none.
     LiveCaptureConfig capture = {};    ///< Where frames are written; an empty path: nowhere.
     std::function<void(const LiveProgress&)> progress;  ///< Once a second, on main; may be empty.
+    /// Judges the expectations of a result, so that a capture can show those that failed; may be empty.
+    std::function<void(Result&)> judge;
 };
 
 /// "DPDK 22.11.4", of the library at hand.
