@@ -1,5 +1,6 @@
 // Any text as a file of `replay --map`, and a frame behind it: wrong entries are said with their place, and a frame that
 // is rewritten keeps its length, its verdict, and an ICRC that was right.
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>

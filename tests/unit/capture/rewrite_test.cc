@@ -68,7 +68,7 @@ void goes_there_and_back(FrameSpec spec, bool tagged) {
         EXPECT_EQ(is.icrc, IcrcVerdict::kGood);
         EXPECT_EQ(is.roce.dest_qp, 0xfedcbau);
         EXPECT_EQ(is.roce.psn, was.roce.psn);
-        if (was.roce.source_qp != 0) EXPECT_EQ(is.roce.source_qp, 7u);
+        EXPECT_EQ(is.roce.source_qp, was.roce.source_qp == 0 ? 0u : 7u);
     }
     if (tagged) {
         EXPECT_EQ(is.vlans[0].vid, 1);

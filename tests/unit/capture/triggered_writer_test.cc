@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/capture/capture_fixture.h"
+#include "unit/wire/hex.h"
 
 namespace rocegen {
 namespace {

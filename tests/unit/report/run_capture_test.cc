@@ -15,8 +15,11 @@ TEST(RunCaptureReport, IsNullWithoutACapture) {
 
 TEST(RunCaptureReport, HasNoTriggersOfACaptureOfAllFrames) {
     Result result;
-    result.capture =
-        CaptureResult{.file = "x.pcapng", .frames = 12, .written = 10, .over_limit = 2};
+    CaptureResult& capture = result.capture.emplace();
+    capture.file = "x.pcapng";
+    capture.frames = 12;
+    capture.written = 10;
+    capture.over_limit = 2;
     const auto json = run_capture_json(result);
     EXPECT_EQ(json["frames_written"], 10);
     EXPECT_TRUE(json["windows"].is_null());
