@@ -45,7 +45,7 @@ TriggerWatch::TriggerWatch(const TriggerConfig& config, const std::vector<BitRat
         port.link_rate = rate;
         port.until.fill(Picoseconds::min());
         if (config.has(Trigger::kCnpRate)) {
-            port.cnps.assign(config.cnps_per_ms + 1, Picoseconds::min());
+            port.cnps.assign(config.cnps_per_ms, Picoseconds::min());
         }
     }
     if (config.has(Trigger::kPsnGap)) qps_.resize(2 * kMaxQps);

@@ -61,7 +61,7 @@ private:
         BitRate link_rate;
         /// Until when each cause counts as going on.
         std::array<Picoseconds, kTriggerCount> until{};
-        std::vector<Picoseconds> cnps;  ///< The times of the last ones, a ring.
+        std::vector<Picoseconds> cnps;  ///< When the last `cnps_per_ms` were, a ring.
         std::size_t cnp_at = 0;
     };
     /// The next PSN of one direction of a queue pair. Ports differ: each sees its own part.
