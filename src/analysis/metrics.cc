@@ -369,9 +369,11 @@ constexpr Row<Result> kRun[] = {
     {"pairs_unreached", "pairs", "those among them of which no probe arrived", kNoProbes,
      [](const Result& r) { return number(r.pairs_unreached); }},
     {"capture_frames", "frames", "frames that the run's capture holds", kNoCapture,
-     [](const Result& r) { return number(r.capture_frames); }},
+     [](const Result& r) { return r.capture ? number(r.capture->written) : std::nullopt; }},
     {"capture_lost", "frames", "frames that it should hold and does not", kNoCapture,
-     [](const Result& r) { return number(r.capture_lost); }},
+     [](const Result& r) {
+         return r.capture ? number(r.capture->lost + r.capture->over_limit) : std::nullopt;
+     }},
 };
 
 constexpr Row<FabricTotals> kFabric[] = {

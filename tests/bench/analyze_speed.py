@@ -4,7 +4,8 @@
 usage: analyze_speed.py [--rounds N] [--frames N] [--payload BYTES] [--qps N] [--cpu N] [--json FILE] [--floor]
                         [--large GB] [--keep DIR]
 
-The file: RC WRITE_ONLY frames with valid ICRCs, 1024 bytes of payload, of `--qps` queue pairs in turn, 1 us apart (pcap).
+The file: RC WRITE_ONLY frames with valid ICRCs, 1024 bytes of payload, of `--qps` queue pairs in turn, 1.01 us apart, as
+`rocegen craft` of analyze_speed.yaml, beside this script, makes it (pcap).
 rocegen analyzes it whole, every ICRC checked; tshark runs `-q -z conv,udp`; tcpdump copies it to /dev/null. Times are those
 of the whole command. A ratio is the median over the rounds of what two commands took in the same round. CPU times are
 printed beside: on a machine that does other work they are the steadier ones. tshark takes 20 times as long as the others,
@@ -60,6 +61,15 @@ def write_capture(path, frames, payload, qps):
     return whole
 
 
+def craft(path, frames, payload, qps):
+    settings = {"flows.x.packets": frames, "flows.x.message": f"{payload}B", "flows.x.qps": qps,
+                "phases.measure": f"{frames // 900_000 + 1}s"}
+    command = [ROCEGEN, "craft", os.path.join(HERE, "analyze_speed.yaml"), "-o", path]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
 def repeat_capture(path, source, gigabytes):
     """The records of `source` again and again, until the file is so large: PSNs repeat, memory must not grow."""
     # In pieces: the peak memory of a child process begins with that of this one.
@@ -104,7 +114,7 @@ def main():
         os.makedirs(folder, exist_ok=True)
         capture = os.path.join(folder, f"speed{arguments.frames}x{arguments.payload}q{arguments.qps}.pcap")
         if not os.path.exists(capture):
-            write_capture(capture, arguments.frames, arguments.payload, arguments.qps)
+            craft(capture, arguments.frames, arguments.payload, arguments.qps)
         commands = {
             "rocegen": [ROCEGEN, "analyze", "--json", capture],
             "tcpdump": ["tcpdump", "-r", capture, "-w", "/dev/null"],

@@ -10,7 +10,7 @@
 /// CNPs have no PSN; they are kept by the QP that they slow down.
 ///
 /// Times: nanoseconds since the epoch. Bytes: without FCS, by the length on the wire.
-/// Memory: about 1,100 bytes a flow, at most `limit`. Thread: one owner.
+/// Memory: about 1,200 bytes a flow, at most `limit`. Thread: one owner.
 #pragma once
 
 #include <array>
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rocegen/analysis/cm_sessions.h"
+#include "rocegen/analysis/delay_above_least.h"
 #include "rocegen/analysis/flow_watch.h"
 #include "rocegen/analysis/psn_space.h"
 #include "rocegen/analysis/tally.h"
@@ -83,6 +84,7 @@ struct CaptureFlow {
     std::uint32_t first_point = 0;                           ///< Where its first frame was seen.
     std::uint32_t upstream = kNoFlow, downstream = kNoFlow;  ///< The same flow at other points.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> points;  ///< Others, and their flows.
+    DelayAboveLeast delay;                                        ///< Of frames with our tag.
     FlowWatchState watch;
     std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
     std::uint8_t pairing_failures = 0;
