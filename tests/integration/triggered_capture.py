@@ -8,7 +8,7 @@ from _lab import SOURCE, Folder, expect, expect_equal, need, rocegen, run_json
 
 need("tshark")
 FIELDS = ("frame.time_epoch", "frame.interface_name", "frame.packet_flags_direction", "ip.dsfield.ecn",
-          "infiniband.bth.opcode", "infiniband.bth.psn", "infiniband.bth.destqp", "macc.pfc.pause_times.c3", "frame.len",
+          "infiniband.bth.opcode", "infiniband.bth.psn", "infiniband.bth.destqp", "macc.cbfc.pause_time.c3", "frame.len",
           "frame.comment")
 PROFILE = """name: triggered
 phases: {measure: MEASURE, drain: 2ms}
@@ -24,7 +24,7 @@ TESTBED = """kind: emulated
 topology: {type: single}
 link: {rate: 100Gbps, delay: 500ns}
 switch:
-  cell: 256
+  cell: 256B
   buffer: 4MiB
   pfc: {priorities: [3], xoff_threshold: dynamic, xon_offset: 16KiB, headroom: HEADROOM}
   ecn: {priorities: [3], kmin: 100KiB, kmax: 400KiB, pmax: 0.2}
@@ -66,7 +66,10 @@ def check_one(folder, name, on, trigger, first, words, more="", headroom="64KiB"
     seen, rows = run(folder, name, f"capture: {{on: [{on}], trigger: {trigger}, before: 40, after: 60, windows: 1{more}}}",
                      headroom)
     index = next(i for i in range(len(whole)) if first(whole, i))
-    expect_equal([without_comment(row) for row in rows], around(whole, index, 40, 60), f"{name}: frames of the window")
+    seen_rows, wanted = [without_comment(row) for row in rows], around(whole, index, 40, 60)
+    expect_equal(len(seen_rows), len(wanted), f"{name}: frames in the window")
+    for got, want in zip(seen_rows, wanted):
+        expect_equal(got, want, f"{name}: a frame of the window")
     commented = [i for i, row in enumerate(rows) if row["frame.comment"]]
     expect(min(40, index) in commented, f"{name}: the trigger, frame {min(40, index)}, has no comment: {commented}")
     comment = rows[min(40, index)]["frame.comment"]
@@ -94,8 +97,8 @@ def psn_gap(whole, i):
 with Folder() as folder:
     check_one(folder, "ce", "receiver", "ce", lambda whole, i: whole[i]["ip.dsfield.ecn"] == "3",
               ("trigger 1 at ", "port receiver[0]", "ce: first CE"))
-    check_one(folder, "pause", "senders[0]", "[pause, latency]",
-              lambda whole, i: whole[i]["macc.pfc.pause_times.c3"] not in ("", "0"),
+    check_one(folder, "pause", '"senders[0]"', "[pause, latency]",
+              lambda whole, i: whole[i]["macc.cbfc.pause_time.c3"] not in ("", "0"),
               ("pause-received: XOFF of priority 3 received, 65535 quanta",), ", latency: 1s")
     check_one(folder, "cnp", "receiver", "[cnp-rate]",
               lambda whole, i: sum(int(r["infiniband.bth.opcode"] or 0, 0) == 0x81 for r in whole[:i + 1]) == 11,
@@ -157,7 +160,7 @@ hosts: {a: {}, b: {}}
 flows:
   - {name: data, from: b, to: a, message: 1KiB, class: rdma, rate: 20kpps}
   - {name: hold, protocol: pause, from: a, priorities: [5], start: 100ms, duration: 10ms}
-capture: {trigger: pause, before: 25, after: 35, quiet: 20ms, snaplen: 128}
+capture: {trigger: pause, before: 25, after: 35, quiet: 20ms, snaplen: 128B}
 """)
     file = folder.file("live.pcapng")
     report = run_json(live, "--testbed", f"{SOURCE}/profiles/testbeds/loopback.yaml", "--capture", file)

@@ -31,7 +31,7 @@ constexpr std::array kKeys = std::to_array<Key>({
      "More CNPs than that within 1 ms, sent and received, are a trigger."},
     {P, "capture.latency", K::kTime, "required for latency", 1, 3600 * kSecond, "",
      "One-way delay over which a frame is a trigger."},
-    {P, "capture.snaplen", K::kBytes, "9728", 64, 9728, "", "Bytes kept of a frame."},
+    {P, "capture.snaplen", K::kBytes, "9728B", 64, 9728, "", "What is kept of a frame."},
     {P, "expect", K::kList, "[]", 0, 0, "", "What must hold for the run to succeed."},
     {P, "expect[]", K::kText, "required", 0, 0, "",
      "`flows.NAME.METRIC`, `hosts.GROUP.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, "
