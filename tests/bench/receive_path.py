@@ -83,10 +83,10 @@ def testpmd(folder, args):
 def check_counts(said, report, payload):
     """Every frame that was sent arrived, and those left out, no more, are missing."""
     flow = report["flows"][0]
-    lost = flow["by_tag"]["lost"], flow["by_psn"]["lost"]
+    lost = flow["lost"], sum(stream["lost"] for stream in report["streams"])
     if lost != (said["removed"], said["removed"]):
         raise SystemExit(f"payload {payload}: {said['removed']} frames were left out, {lost} are reported lost")
-    if flow["rx_frames"] != said["sent"] + said["queue_pairs"]:
+    if flow["data_frames_rx"] != said["sent"] + said["queue_pairs"]:
         raise SystemExit(f"payload {payload}: {said['sent']} frames sent after the first {said['queue_pairs']}, "
                          f"{flow['rx_frames']} received")
     if flow["icrc_bad"]:

@@ -14,7 +14,8 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "capture.on[]", K::kHosts, "required", 0, 0, "", "A group, or part of one."},
     {P, "expect", K::kList, "[]", 0, 0, "", "What must hold for the run to succeed."},
     {P, "expect[]", K::kText, "required", 0, 0, "",
-     "`flows.NAME.METRIC`, `hosts.GROUP.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, "
+     "`flows.NAME.METRIC`, `hosts.GROUP.METRIC`, `ports.NAME.METRIC`, `storms.NAME.METRIC`, "
+     "`generator.METRIC`, "
      "`fabric.METRIC` or "
      "`run.METRIC`, then ==, !=, <, <=, > or >=, then a value; then `needs` and what a testbed "
      "must have to be asked: "
