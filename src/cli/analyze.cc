@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 
 #include "cli/annotate.h"
 #include "cli/cli.h"
 #include "cli/packet_feed.h"
 #include "rocegen/capture/copy.h"
+#include "rocegen/capture/interface_capture.h"
 #include "rocegen/capture/merged_reader.h"
 #include "rocegen/capture/unwrap.h"
 #include "rocegen/report/capture_html.h"
@@ -14,6 +17,8 @@
 
 namespace rocegen::cli {
 namespace {
+
+std::atomic<bool> stop_requested{false};
 
 void count_tunnels(std::vector<TunnelReport>& tunnels, const Unwrapped& unwrapped) {
     for (const OuterLayer& layer : unwrapped.outer()) {
@@ -158,6 +163,51 @@ BurstOptions burst_options(const AnalyzeArguments& arguments, std::optional<BitR
     return options;
 }
 
+/// The files that were named, or the interface.
+class Input {
+public:
+    explicit Input(const AnalyzeArguments& arguments) {
+        const auto& files = arguments.files;
+        const std::string& interface = arguments.interface;
+        if (files.empty() == interface.empty()) {
+            refuse("analyze", interface.empty() ? "nothing" : interface,
+                   "to read: name capture files, or one interface with --interface");
+        }
+        if (interface.empty() && arguments.duration) {
+            refuse("--duration", *arguments.duration, "belongs to --interface; --to ends earlier");
+        }
+        const bool once =
+            !interface.empty() || std::find(files.begin(), files.end(), "-") != files.end();
+        if (!arguments.annotate.empty() && once) {
+            refuse("--annotate", interface.empty() ? "-" : interface,
+                   "is read once, and two readings are needed: name a file (--extract writes one)");
+        }
+        if (interface.empty()) {
+            reader_.emplace(files);
+            return;
+        }
+        std::optional<std::chrono::nanoseconds> duration;
+        if (arguments.duration) {
+            duration = std::chrono::nanoseconds{time_ns("--duration", *arguments.duration, 1)};
+        }
+        struct sigaction action {};
+        action.sa_handler = [](int) { stop_requested.store(true); };
+        action.sa_flags = SA_RESTART;
+        sigaction(SIGINT, &action, nullptr);
+        sigaction(SIGTERM, &action, nullptr);
+        live_.emplace(interface, duration, &stop_requested);
+        fmt::print(stderr, "capturing on {}{}\n", interface, duration ? "" : ", until Ctrl-C");
+        std::vector<CaptureReader> readers;
+        readers.emplace_back(live_->input(), "interface " + interface);
+        reader_.emplace(std::move(readers));
+    }
+    MergedReader& reader() { return *reader_; }
+
+private:
+    std::optional<InterfaceCapture> live_;
+    std::optional<MergedReader> reader_;  // goes first
+};
+
 }  // namespace
 
 ExitStatus analyze(const AnalyzeArguments& arguments) {
@@ -171,7 +221,8 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
     }
     const BurstOptions bursts = burst_options(arguments, link_rate);
     Choice choice{arguments.choice};
-    MergedReader reader{arguments.files};
+    Input input{arguments};
+    MergedReader& reader = input.reader();
     CaptureReport report{
         .files = {},
         .filter = arguments.choice.text(),
@@ -184,10 +235,6 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
     report.lossless = numbers("--lossless", arguments.lossless, 7);
     report.lossless_dscp = numbers("--lossless-dscp", arguments.lossless_dscp, 63);
     report.watch();
-    const auto& files = arguments.files;
-    if (!arguments.annotate.empty() && std::find(files.begin(), files.end(), "-") != files.end()) {
-        refuse("--annotate", "-", "is read once, and two readings are needed: name a file");
-    }
     std::optional<CaptureCopy> extract;
     if (!arguments.extract.empty()) {
         extract.emplace(arguments.extract, reader, "extracted by rocegen analyze");
@@ -200,7 +247,8 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
              series ? &*series : nullptr);
     if (extract) extract->close();
     report.finish();
-    if (!arguments.annotate.empty()) annotate(files, arguments.annotate, annotations(report));
+    if (!arguments.annotate.empty())
+        annotate(arguments.files, arguments.annotate, annotations(report));
     for (const CaptureReader& file : reader.files()) report.files.push_back(describe(file));
     for (const std::string& warning : report.warnings()) fmt::print(stderr, "{}\n", warning);
     if (series) {
@@ -216,7 +264,7 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
             fmt::print("\nTimeline, us from the first frame:\n{}", timeline_text(report));
         }
     }
-    return status_of(report);
+    return stop_requested.load() ? ExitStatus::kInterrupted : status_of(report);
 }
 
 }  // namespace rocegen::cli

@@ -64,7 +64,9 @@ struct CraftArguments : LoadArguments {
 ExitStatus craft(const CraftArguments& arguments);
 
 struct AnalyzeArguments {
-    std::vector<std::string> files;  ///< "-": standard input. Several are merged by time.
+    std::vector<std::string> files;       ///< "-": standard input. Several are merged by time.
+    std::string interface;                ///< Captured from instead of files; empty: none.
+    std::optional<std::string> duration;  ///< Of that capture; null: until a signal.
     bool json = false;
     ChoiceArguments choice;                ///< Frames that are looked at.
     std::string annotate;                  ///< A pcapng copy with comments; empty: none.

@@ -45,11 +45,14 @@ int main(int argc, char** argv) {
     rocegen::cli::AnalyzeArguments analyze_arguments;
     analyze_arguments.command_line.assign(argv, argv + argc);
     CLI::App& analyze = *app.add_subcommand("analyze", "Say what is in captures of RoCE traffic");
-    analyze
-        .add_option("files", analyze_arguments.files,
-                    "pcap or pcapng, also packed with gzip or zstd; - for standard input; several "
-                    "are merged by time")
-        ->required();
+    analyze.add_option(
+        "files", analyze_arguments.files,
+        "pcap or pcapng, also packed with gzip or zstd; - for standard input; several "
+        "are merged by time");
+    analyze.add_option("--interface", analyze_arguments.interface,
+                       "Capture from this network interface (any: all) instead of files");
+    analyze.add_option("--duration", analyze_arguments.duration,
+                       "Of --interface, like 10s; default: until Ctrl-C");
     analyze.add_flag("--json", analyze_arguments.json, "Print all of it as JSON on stdout");
     rocegen::cli::add_choice_options(analyze, analyze_arguments.choice);
     analyze.add_option("--out", analyze_arguments.out,
@@ -83,8 +86,9 @@ int main(int argc, char** argv) {
     analyze.footer(
         "Exit status: 0 analyzed; 1 the capture is damaged (analyzed up to the damage) or holds "
         "no\n"
-        "packet that could be read; 2 no capture, or wrong arguments; 4 neither RoCE nor pause "
-        "frames.");
+        "packet that could be read; 2 no capture, or wrong arguments; 3 no capturing here; 4 "
+        "neither "
+        "RoCE\nnor pause frames; 130 interrupted, and what was captured is analyzed.");
 
     rocegen::cli::ReplayArguments replay_arguments;
     CLI::App& replay = *app.add_subcommand("replay", "Send a capture, with its own gaps");
