@@ -267,10 +267,11 @@ void run() {
     while (rte_eth_dev_get_port_by_name("net_ring0", &port) != 0) usleep(1000);
     std::uint16_t first = 0;
     while (learns && rte_eth_dev_get_port_by_name("net_null0", &first) != 0) usleep(1000);
-    // As soon as the queue is set up, well before the program sends.
-    while (learns && rte_eth_add_tx_callback(first, 0, &learn, nullptr) == nullptr) usleep(1000);
     while (rte_eth_link_get_nowait(port, &link) != 0 || link.link_status == 0) usleep(1000);
     if (learns) {
+        if (rte_eth_add_tx_callback(first, 0, &learn, nullptr) == nullptr) {
+            give_up("the port net_null0 takes no TX callback");
+        }
         while (!learned.whole.load(std::memory_order_acquire)) usleep(1000);
         if (path) write_frames(path);
     } else {
@@ -287,8 +288,10 @@ void run() {
     rte_thread_unregister();
 }
 
-[[gnu::constructor]] void start() {
+/// Runs when the library is loaded, after what stands above was initialized.
+[[maybe_unused]] const bool started = [] {
     if (std::getenv("RING_SENDER_CPU")) std::thread{run}.detach();
-}
+    return true;
+}();
 
 }  // namespace
