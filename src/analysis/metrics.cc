@@ -312,6 +312,30 @@ constexpr Row<PortResult> kPorts[] = {
     {"schedule_paused.7", "ns", kPaused, "", paused<7>},
 };
 
+constexpr Row<StormResult> kStorms[] = {
+    {"frames", "frames", "pause frames that the port took", "", counted<&StormResult::frames>},
+    {"xoff_frames", "frames", "those with quanta", "", counted<&StormResult::xoff_frames>},
+    {"xon_frames", "frames", "those with quanta 0", "", counted<&StormResult::xon_frames>},
+    {"quanta_time", "ns", "how long the quanta of an XOFF last", "",
+     [](const StormResult& s) -> Value { return double(s.quanta_time.count()) / 1e3; }},
+    {"refresh", "ns", "planned time from one XOFF to the next", "",
+     [](const StormResult& s) -> Value { return double(s.refresh.count()) / 1e3; }},
+    {"longest_gap", "ns", "longest time between two XOFFs of one priority", "",
+     [](const StormResult& s) -> Value { return double(whole_ns(s.longest_gap)); }},
+    {"lapses", "lapses", "gaps longer than the quanta last", "", counted<&StormResult::lapses>},
+    {"lapsed", "ns", "the sum of what those gaps were longer", "",
+     [](const StormResult& s) -> Value { return double(whole_ns(s.lapsed)); }},
+    {"near_limit", "gaps", "gaps within 5 us of the quanta's time", "",
+     counted<&StormResult::near_limit>},
+    {"held_up", "frames", "sends that took over 5 us", "", counted<&StormResult::held_up>},
+    {"pause_offered", "ns", "time that the XOFFs cover", "",
+     [](const StormResult& s) -> Value { return double(whole_ns(s.offered)); }},
+    {"pause_rx", "frames", "pause frames that came in on the storm's port", "",
+     counted<&StormResult::pause_rx>},
+    {"proven", "1", "1 if it held without a lapse, confirmed, and nothing came in", "",
+     [](const StormResult& s) { return flag(s.proven); }},
+};
+
 template <auto Member>
 constexpr auto lateness = of_distribution<&GeneratorResult::lateness_ns, Member, GeneratorResult>;
 constexpr const char* kNoDeparture = "nothing was sent";
@@ -456,6 +480,12 @@ const PortResult* port_named(const Result& result, std::string_view name) {
     }
     return nullptr;
 }
+const StormResult* storm_named(const Result& result, std::string_view name) {
+    for (const StormResult& storm : result.storms) {
+        if (storm.name == name) return &storm;
+    }
+    return nullptr;
+}
 const StreamResult* stream_numbered(const Result& result, std::string_view index) {
     std::uint32_t wanted = 0;
     const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), wanted);
@@ -479,6 +509,7 @@ const std::vector<MetricInfo>& known_metrics() {
         list("streams", kStreams, metrics);
         list("hosts", kHosts, metrics);
         list("ports", kPorts, metrics);
+        list("storms", kStorms, metrics);
         list("generator", kGenerator, metrics);
         list("run", kRun, metrics);
         list("fabric", kFabric, metrics);
@@ -500,6 +531,7 @@ bool has_thing(const Result& result, const Plan& plan, std::string_view scope,
     if (scope == "flows") return flow_named(result, plan, thing) != nullptr;
     if (scope == "ports") return port_named(result, thing) != nullptr;
     if (scope == "hosts") return group_named(result, thing) != nullptr;
+    if (scope == "storms") return storm_named(result, thing) != nullptr;
     if (scope == "streams") return stream_numbered(result, thing) != nullptr;
     if (scope == "fabric") return result.fabric && thing.empty();
     return (scope == "generator" || scope == "run") && thing.empty();
@@ -512,6 +544,7 @@ std::optional<double> metric_value(const Result& result, const Plan& plan, std::
     if (scope == "run") return read(kRun, metric, result);
     if (scope == "fabric") return read(kFabric, metric, *result.fabric);
     if (scope == "ports") return read(kPorts, metric, *port_named(result, thing));
+    if (scope == "storms") return read(kStorms, metric, *storm_named(result, thing));
     if (scope == "hosts") return read<Traffic>(kHosts, metric, *group_named(result, thing));
     if (scope == "flows") {
         const FlowResult& flow = *flow_named(result, plan, thing);

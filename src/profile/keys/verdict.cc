@@ -34,7 +34,8 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "capture.snaplen", K::kBytes, "9728B", 64, 9728, "", "What is kept of a frame."},
     {P, "expect", K::kList, "[]", 0, 0, "", "What must hold for the run to succeed."},
     {P, "expect[]", K::kText, "required", 0, 0, "",
-     "`flows.NAME.METRIC`, `hosts.GROUP.METRIC`, `ports.NAME.METRIC`, `generator.METRIC`, "
+     "`flows.NAME.METRIC`, `hosts.GROUP.METRIC`, `ports.NAME.METRIC`, `storms.NAME.METRIC`, "
+     "`generator.METRIC`, "
      "`fabric.METRIC` or "
      "`run.METRIC`, then ==, !=, <, <=, > or >=, then a value; then `needs` and what a testbed "
      "must have to be asked: "
