@@ -174,18 +174,20 @@ std::uint32_t Analyzer::answered_by(const Packet& packet) const noexcept {
     if (packet.tagged || (!info(opcode).response && opcode != std::uint8_t(Opcode::kCnp))) {
         return kNoStream;
     }
-    // A flow of CNPs is data, even where it goes to a queue pair that sends.
+    // A flow of CNPs is data, even where it goes to a queue pair that sends; another CNP to a receiver
+    // answers what that sends back: READ responses.
+    std::uint32_t otherwise = kNoStream;
     if (opcode == std::uint8_t(Opcode::kCnp)) {
-        const std::uint32_t own = stream_of(packet);
-        if (own != kNoStream && sends_cnps_[plan_.streams[own].flow]) return kNoStream;
+        otherwise = stream_of(packet);
+        if (otherwise != kNoStream && sends_cnps_[plan_.streams[otherwise].flow]) return kNoStream;
     }
     const auto found = by_source_qp_.find(qp_key(packet.destination_ip, packet.roce.dest_qp));
-    if (found == by_source_qp_.end()) return kNoStream;
+    if (found == by_source_qp_.end()) return otherwise;
     const StreamPlan& stream = plan_.streams[found->second];
     const bool ours = stream.source_qp == packet.roce.dest_qp &&
                       plan_.hosts[stream.source_host].ip == packet.destination_ip &&
                       plan_.hosts[stream.destination_host].ip == packet.source_ip;
-    return ours ? found->second : kNoStream;
+    return ours ? found->second : otherwise;
 }
 
 void Analyzer::on_message(StreamRx& rx, std::uint32_t flow, const Packet& packet,

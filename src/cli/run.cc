@@ -28,6 +28,14 @@ std::atomic<bool> stop_requested{false};  // a signal handler can reach nothing 
 void note_congestion_control(const Loaded& loaded, Result& result) {
     for (std::size_t f = 0; f < loaded.behaviours.size(); ++f) {
         const FlowBehaviour& flow = loaded.behaviours[f];
+        if (flow.reno) {
+            result.notes.push_back(fmt::format(
+                "flow {}: TCP NewReno without SACK, initial window {} segments, timeout at least "
+                "{}, an ACK every {} segments or after {}, ECN {}",
+                loaded.plan.flows[f].name, flow.reno->initial_window, to_text(flow.reno->rto_min),
+                flow.reno->ack_every, to_text(flow.reno->delayed_ack),
+                flow.reno->ecn ? "on" : "off"));
+        }
         if (!flow.dcqcn) continue;
         const DcqcnSet& set = *find_dcqcn_set(flow.dcqcn_set);
         result.notes.push_back(fmt::format(

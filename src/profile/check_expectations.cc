@@ -163,7 +163,8 @@ bool carries_tags(const FlowPlan& flow, const Plan& plan) {
 /// Of a flow, whatever the testbed: what its own keys say.
 std::string why_flow_never_knows(std::string_view why, const Flow& from, const FlowPlan& flow,
                                  bool emulated, const Plan& plan) {
-    const bool reliable = emulated && from.behaviour.reliable;
+    const bool reno = emulated && from.behaviour.reno;
+    const bool reliable = emulated && (from.behaviour.reliable || reno);
     if (why == unknown_when::kUntagged ||
         (!reliable && in(why, {unknown_when::kNoMessage, unknown_when::kNoLimit}))) {
         if (!carries_tags(flow, plan)) return "the flow's frames carry no tag; see `tag`";
@@ -171,7 +172,7 @@ std::string why_flow_never_knows(std::string_view why, const Flow& from, const F
     if (why == unknown_when::kNoLimit && from.packets + from.messages + from.bytes == 0) {
         return "the flow has no end; give it packets, messages or bytes";
     }
-    if (why == unknown_when::kNoPsn && (flow.number_step == 0 || flow.counts_bytes)) {
+    if (why == unknown_when::kNoPsn && (flow.number_step == 0 || (flow.counts_bytes && !reno))) {
         return "the flow's frames have no PSN that advances";
     }
     if (why == unknown_when::kNoSkew && !flow.pattern.starts_together()) {
@@ -183,7 +184,10 @@ std::string why_flow_never_knows(std::string_view why, const Flow& from, const F
     if (why == unknown_when::kNoDcqcn && !from.behaviour.dcqcn) {
         return "the flow's congestion_control is not dcqcn";
     }
-    if (why == unknown_when::kNoEndpoint && !from.behaviour.active()) {
+    if (why == unknown_when::kNoReno && !from.behaviour.reno) {
+        return "the flow's congestion_control is not reno";
+    }
+    if (why == unknown_when::kNoEndpoint && !from.behaviour.reacts()) {
         return "nothing answers the flow; give it congestion_control or reliable";
     }
     return "";
@@ -199,7 +203,8 @@ std::string why_never_known(const Expectation& e, const MetricInfo& metric, cons
         return fmt::format("testbed {} is emulated, and real ports alone know it; add needs live",
                            testbed.name);
     }
-    if (!emulated && in(why, {unknown_when::kNoEndpoint, unknown_when::kNoDcqcn})) {
+    if (!emulated &&
+        in(why, {unknown_when::kNoEndpoint, unknown_when::kNoDcqcn, unknown_when::kNoReno})) {
         return fmt::format(
             "testbed {} is of real ports, which send as planned, and emulated NICs "
             "alone know it; add needs fabric",

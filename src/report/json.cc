@@ -81,6 +81,13 @@ Json responses(const Traffic& t) {
     json["qp_errors"] = sent(&EndpointCounts::in_error);
     json["dcqcn_rate_min_gbps"] = rate(&EndpointCounts::rate_least);
     json["dcqcn_rate_last_gbps"] = rate(&EndpointCounts::rate_last);
+    const auto tcp = [&t](auto member) {
+        return t.endpoint && t.endpoint->tcp ? Json((*t.endpoint->tcp).*member) : Json(nullptr);
+    };
+    json["tcp_window_last"] = tcp(&TcpCounts::window_last);
+    json["tcp_window_max"] = tcp(&TcpCounts::window_most);
+    json["fast_retransmits"] = tcp(&TcpCounts::fast_retransmits);
+    json["ecn_cuts"] = tcp(&TcpCounts::ecn_cuts);
     return json;
 }
 
@@ -178,7 +185,8 @@ Json stream_row(const StreamResult& stream, const Plan& plan) {
     add_address(json, "src", source.ip);
     add_address(json, "dest", destination.ip);
     json["udp_source_port"] = from.source_port;
-    const bool sent = stream.data_frames_tx > 0 && stream.by_psn;
+    const bool bytes = plan.flows.at(from.flow).counts_bytes;
+    const bool sent = stream.data_frames_tx > 0 && stream.by_psn && !bytes;
     json["first_psn"] = sent ? Json(stream.first_psn.value()) : Json(nullptr);
     json["last_psn"] = sent ? Json(stream.last_psn.value()) : Json(nullptr);
     json["opcodes_tx"] = opcodes_tx(stream);

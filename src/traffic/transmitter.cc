@@ -306,6 +306,7 @@ std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picosecond
     counters.l1_bytes += counters.last_l1_bytes + run.l1_bytes - run.last_l1_bytes;
     counters.last_l1_bytes = run.last_l1_bytes;
     counters.last = now;
+    source.position += run.taken;
     if (again) {
         source.resend_left -= run.taken;
         source.due = earliest(source);

@@ -22,6 +22,8 @@ struct AnalyzerOf {
 };
 
 Distribution summarize(const Histogram& histogram);
+/// Enough points to draw it by.
+std::vector<CdfPoint> shape_of(const Histogram& histogram);
 
 /// What the storm itself knows: neither its port, nor what came in there, nor who confirms it.
 StormResult storm_result(const PauseStorm& storm);

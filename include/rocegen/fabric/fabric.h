@@ -16,6 +16,7 @@
 #include "rocegen/analysis/analyzer.h"
 #include "rocegen/analysis/result.h"
 #include "rocegen/endpoint/endpoint.h"
+#include "rocegen/endpoint/tcp_endpoint.h"
 #include "rocegen/engine/collect.h"
 #include "rocegen/engine/pause_storm.h"
 #include "rocegen/fabric/config.h"
@@ -60,8 +61,9 @@ public:
     bool advance(Picoseconds until, const std::atomic<bool>& stop);
     Result result() const;
     FabricResult fabric_result() const;
-    /// Of NIC `port`; null if no flow there has an active behaviour.
+    /// Of NIC `port`; null if no flow there has an active behaviour, or none is of Reno TCP.
     const Endpoint* endpoint(std::uint32_t port) const { return endpoint_of_[port]; }
+    const TcpEndpoint* tcp_endpoint(std::uint32_t port) const { return tcp_of_[port]; }
 
 private:
     struct PauseToSend {
@@ -77,6 +79,10 @@ private:
     /// Of READs and atomics.
     bool answered_by_responses(const StreamPlan& stream) const;
     std::vector<EndpointCounts> endpoint_counts() const;
+    static void count_sender(const Endpoint& sender, std::uint32_t stream, EndpointCounts& out);
+    void count_tcp(std::uint32_t stream, EndpointCounts& out) const;
+    /// Keeps a TCP stream's congestion window as it is now.
+    void note_window(std::uint32_t stream, Picoseconds now);
     /// The warm-up is over: all counts begin again.
     void begin_measuring(Picoseconds now);
     void storm(std::uint32_t index, Picoseconds now);
@@ -92,6 +98,8 @@ private:
 
     // fabric_faults.cc
     void begin_fault(std::uint32_t index, Picoseconds now);
+    /// Since `fault`, the newest, began.
+    void count_losses(FaultResult& fault) const;
     void end_fault(std::uint32_t index, Picoseconds now);
     void update_link(std::uint32_t link, DropCause cause, Picoseconds now);
     void restart_switch(std::uint32_t index, bool up, Picoseconds now);
@@ -122,6 +130,14 @@ private:
     DcqcnLaws laws_;
     std::deque<Endpoint> endpoints_;
     std::vector<Endpoint*> endpoint_of_;  ///< By NIC.
+    std::deque<TcpEndpoint> tcp_endpoints_;
+    std::vector<TcpEndpoint*> tcp_of_;  ///< By NIC.
+    struct Window {
+        std::uint32_t stream = 0;
+        LevelSeries segments;
+    };
+    static constexpr std::size_t kWindowsKept = 64;
+    std::vector<Window> windows_;  ///< In order of streams.
     std::deque<Switch> switches_;
     std::vector<PauseToSend> pauses_;
     std::vector<PauseStorm> storms_;  ///< The plan's.

@@ -72,6 +72,10 @@ public:
     /// and place in its message but a new sequence in the tag, and counts for no limit and no burst.
     /// `from` may also lie ahead, up to the first PSN never sent: what had arrived is not repeated.
     void rewind(std::uint32_t stream, Psn from, Picoseconds not_before, Picoseconds now) noexcept;
+    /// The same of TCP, whose numbers count bytes: `packet` counts the stream's packets from 0, each
+    /// once. Messages have one size.
+    void set_packet_limit(std::uint32_t stream, std::uint64_t packet, Picoseconds now) noexcept;
+    void rewind_to_packet(std::uint32_t stream, std::uint64_t packet, Picoseconds now) noexcept;
     /// Sends nothing more.
     void stop(std::uint32_t stream) noexcept;
 
@@ -155,8 +159,9 @@ private:
         std::uint8_t priority = 0;
         std::uint8_t parked = 0;
         bool has_limit = false;
-        std::uint32_t psn_step = 1;  ///< Of a packet; 0: it cannot be limited or rewound.
-        std::uint32_t number_mask = 0xff'ffff;  ///< Of a PSN; TCP's numbers have 32 bits.
+        std::uint32_t psn_step = 1;  ///< Of a packet; 0: limited and rewound by packets only.
+        std::uint64_t position = 0, packet_limit = 0;  ///< Its next packet, see set_packet_limit().
+        std::uint32_t number_mask = 0xff'ffff;         ///< Of a PSN; TCP's numbers have 32 bits.
         Psn limit{};
         Picoseconds debt_cap{};
         Pattern::Kind kind = Pattern::Kind::kConstant;
@@ -217,6 +222,9 @@ private:
     /// Counts it; how far the plan moves back.
     static Picoseconds slip(Source& source, Picoseconds late) noexcept;
     static Picoseconds earliest(const Source& source) noexcept;
+    /// Goes `back` packets back, or forward.
+    void move_back(std::uint32_t index, std::int64_t back, Picoseconds not_before,
+                   Picoseconds now) noexcept;
     /// After its limit or its position changed.
     void unblock(Source& source, Picoseconds now) noexcept;
     /// What the pattern puts between a packet and the next.
