@@ -57,6 +57,7 @@ Rows<FlowResult> flow_rows();
 Rows<StreamResult> stream_rows();
 // metric_run.cc
 Rows<PortResult> port_rows();
+Rows<StormResult> storm_rows();
 Rows<GeneratorResult> generator_rows();
 Rows<Result> run_rows();
 // metric_fabric.cc

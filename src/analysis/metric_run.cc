@@ -54,6 +54,30 @@ constexpr Row<PortResult> kPorts[] = {
     {"schedule_paused.7", "ns", kPaused, "", paused<7>},
 };
 
+constexpr Row<StormResult> kStorms[] = {
+    {"frames", "frames", "pause frames that the port took", "", counted<&StormResult::frames>},
+    {"xoff_frames", "frames", "those with quanta", "", counted<&StormResult::xoff_frames>},
+    {"xon_frames", "frames", "those with quanta 0", "", counted<&StormResult::xon_frames>},
+    {"quanta_time", "ns", "how long the quanta of an XOFF last", "",
+     [](const StormResult& s) -> Value { return double(s.quanta_time.count()) / 1e3; }},
+    {"refresh", "ns", "planned time from one XOFF to the next", "",
+     [](const StormResult& s) -> Value { return double(s.refresh.count()) / 1e3; }},
+    {"longest_gap", "ns", "longest time between two XOFFs of one priority", "",
+     [](const StormResult& s) -> Value { return double(whole_ns(s.longest_gap)); }},
+    {"lapses", "lapses", "gaps longer than the quanta last", "", counted<&StormResult::lapses>},
+    {"lapsed", "ns", "the sum of what those gaps were longer", "",
+     [](const StormResult& s) -> Value { return double(whole_ns(s.lapsed)); }},
+    {"near_limit", "gaps", "gaps within 5 us of the quanta's time", "",
+     counted<&StormResult::near_limit>},
+    {"held_up", "frames", "sends that took over 5 us", "", counted<&StormResult::held_up>},
+    {"pause_offered", "ns", "time that the XOFFs cover", "",
+     [](const StormResult& s) -> Value { return double(whole_ns(s.offered)); }},
+    {"pause_rx", "frames", "pause frames that came in on the storm's port", "",
+     counted<&StormResult::pause_rx>},
+    {"proven", "1", "1 if it held without a lapse, confirmed, and nothing came in", "",
+     [](const StormResult& s) { return flag(s.proven); }},
+};
+
 template <auto Member>
 constexpr auto lateness = of_distribution<&GeneratorResult::lateness_ns, Member, GeneratorResult>;
 constexpr const char* kNoDeparture = "nothing was sent";
@@ -111,14 +135,17 @@ constexpr Row<Result> kRun[] = {
     {"pairs_unreached", "pairs", "those among them of which no probe arrived", kNoProbes,
      [](const Result& r) { return number(r.pairs_unreached); }},
     {"capture_frames", "frames", "frames that the run's capture holds", kNoCapture,
-     [](const Result& r) { return number(r.capture_frames); }},
+     [](const Result& r) { return r.capture ? number(r.capture->written) : std::nullopt; }},
     {"capture_lost", "frames", "frames that it should hold and does not", kNoCapture,
-     [](const Result& r) { return number(r.capture_lost); }},
+     [](const Result& r) {
+         return r.capture ? number(r.capture->lost + r.capture->over_limit) : std::nullopt;
+     }},
 };
 
 }  // namespace
 
 Rows<PortResult> port_rows() { return kPorts; }
+Rows<StormResult> storm_rows() { return kStorms; }
 Rows<GeneratorResult> generator_rows() { return kGenerator; }
 Rows<Result> run_rows() { return kRun; }
 

@@ -46,6 +46,12 @@ const PortResult* port_named(const Result& result, std::string_view name) {
     }
     return nullptr;
 }
+const StormResult* storm_named(const Result& result, std::string_view name) {
+    for (const StormResult& storm : result.storms) {
+        if (storm.name == name) return &storm;
+    }
+    return nullptr;
+}
 const StreamResult* stream_numbered(const Result& result, std::string_view index) {
     std::uint32_t wanted = 0;
     const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), wanted);
@@ -69,6 +75,7 @@ const std::vector<MetricInfo>& known_metrics() {
         list("streams", stream_rows(), metrics);
         list("hosts", host_rows(), metrics);
         list("ports", port_rows(), metrics);
+        list("storms", storm_rows(), metrics);
         list("generator", generator_rows(), metrics);
         list("run", run_rows(), metrics);
         list("fabric", fabric_rows(), metrics);
@@ -90,6 +97,7 @@ bool has_thing(const Result& result, const Plan& plan, std::string_view scope,
     if (scope == "flows") return flow_named(result, plan, thing) != nullptr;
     if (scope == "ports") return port_named(result, thing) != nullptr;
     if (scope == "hosts") return group_named(result, thing) != nullptr;
+    if (scope == "storms") return storm_named(result, thing) != nullptr;
     if (scope == "streams") return stream_numbered(result, thing) != nullptr;
     if (scope == "fabric") return result.fabric && thing.empty();
     return (scope == "generator" || scope == "run") && thing.empty();
@@ -102,6 +110,7 @@ std::optional<double> metric_value(const Result& result, const Plan& plan, std::
     if (scope == "run") return read(run_rows(), metric, result);
     if (scope == "fabric") return read(fabric_rows(), metric, *result.fabric);
     if (scope == "ports") return read(port_rows(), metric, *port_named(result, thing));
+    if (scope == "storms") return read(storm_rows(), metric, *storm_named(result, thing));
     if (scope == "hosts") return read<Traffic>(host_rows(), metric, *group_named(result, thing));
     if (scope == "flows") {
         const FlowResult& flow = *flow_named(result, plan, thing);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "cli/campaign.h"
@@ -47,7 +49,7 @@ void note_congestion_control(const Loaded& loaded, Result& result) {
 
 /// What the switches saw goes to `seen`.
 Result run_emulated(const Loaded& loaded, const std::string& capture_file,
-                    std::optional<FabricResult>& seen) {
+                    const std::function<void(Result&)>& judge, std::optional<FabricResult>& seen) {
     struct sigaction action {};
     action.sa_handler = [](int) { stop_requested.store(true, std::memory_order_relaxed); };
     sigaction(SIGINT, &action, nullptr);
@@ -61,15 +63,19 @@ Result run_emulated(const Loaded& loaded, const std::string& capture_file,
     std::optional<RunCapture> capture;
     if (!capture_file.empty()) capture.emplace(capture_file, loaded, fabric);
     Result result = fabric.run(stop_requested);
-    if (capture) {
-        result.capture_frames = capture->close();
-        result.capture_lost = 0;  // in virtual time the writer is waited for
-    }
     note_congestion_control(loaded, result);
     if (loaded.testbed.has_switches()) {
         seen = fabric.fabric_result();
         result.fabric = totals(*seen);
     }
+    judge(result);
+    if (!capture) return result;
+    std::vector<std::string> failed;
+    for (const ExpectationResult& e : result.expectations) {
+        if (!e.holds) failed.push_back(e.text);
+    }
+    result.capture = capture->close(failed);
+    judge(result);
     return result;
 }
 
@@ -98,11 +104,15 @@ std::uint64_t capture_limit(const RunArguments& arguments) {
                               limit.ok() ? "is too small" : limit.why()));
 }
 
-Result run_on_ports(const Loaded& loaded, const RunArguments& arguments) {
+Result run_on_ports(const Loaded& loaded, const RunArguments& arguments,
+                    const std::string& capture_file, std::function<void(Result&)> judge) {
     LiveConfig config;
     config.force = arguments.force;
-    config.capture.path = arguments.capture;
+    config.capture.path = capture_file;
     config.capture.limit_bytes = capture_limit(arguments);
+    config.capture.watched = watched_ports(loaded);
+    config.capture.triggered = capture_config(loaded);
+    config.judge = std::move(judge);
     for (const TestbedPort& port : loaded.testbed.ports) {
         LivePortConfig& live = config.ports.emplace_back(
             LivePortConfig{port.name, port.device, port.link_rate, port.mtu, port.driver});
@@ -136,6 +146,20 @@ std::vector<Claim> claims_of(const Profile& profile, const Testbed& testbed, boo
     return claims;
 }
 
+/// --capture, or in the report's folder where the profile has triggers; empty: none.
+std::string capture_file(const RunArguments& arguments, const Profile& profile) {
+    if (!arguments.capture.empty() || !profile.capture.triggers.any()) return arguments.capture;
+    if (arguments.out.empty()) {
+        fmt::print(stderr,
+                   "the profile's capture has triggers, and there is no file for it: give "
+                   "--capture FILE or --out DIR\n");
+        return {};
+    }
+    std::error_code failed;  // write_report() says so
+    std::filesystem::create_directories(arguments.out, failed);
+    return (std::filesystem::path{arguments.out} / "capture.pcapng").string();
+}
+
 }  // namespace
 
 ExitStatus run(const RunArguments& arguments) {
@@ -151,22 +175,26 @@ ExitStatus run(const RunArguments& arguments) {
     }
     meta.tag_run = loaded.plan.run;
 
+    const std::string capture = capture_file(arguments, loaded.profile);
+    const auto judge = [&loaded](Result& result) {
+        result.testbed_name = loaded.testbed.name;
+        // What needs a capture is asked when there is one: at the end.
+        evaluate(claims_of(loaded.profile, loaded.testbed, result.capture.has_value()), loaded.plan,
+                 result);
+    };
     std::optional<FabricResult> seen;
-    Result result =
-        live ? run_on_ports(loaded, arguments) : run_emulated(loaded, arguments.capture, seen);
+    const Result result = live ? run_on_ports(loaded, arguments, capture, judge)
+                               : run_emulated(loaded, capture, judge, seen);
     const FabricResult* fabric = seen ? &*seen : nullptr;
-    result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();
-    const std::vector<Claim> claims =
-        claims_of(loaded.profile, loaded.testbed, !arguments.capture.empty());
-    evaluate(claims, loaded.plan, result);
 
     const Evidence evidence{loaded.profile_text, loaded.testbed_text};
     if (!arguments.out.empty()) {
         write_report(arguments.out, result, loaded.plan, evidence, meta, fabric);
         if (arguments.single) {
             write_file(std::filesystem::path{arguments.out} / "outcome.json",
-                       outcome_json(result, loaded.plan, claims));
+                       outcome_json(result, loaded.plan,
+                                    claims_of(loaded.profile, loaded.testbed, !capture.empty())));
         }
     }
     if (arguments.json) {

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "rocegen/base/error.h"
 #include "rocegen/dpdk/eal.h"
@@ -106,6 +107,38 @@ bool is_bound_for_dpdk(const std::string& kernel_driver) {
            kernel_driver == "igb_uio" || kernel_driver.starts_with("mlx");
 }
 
+/// Mb/s; empty: the driver does not say.
+std::optional<std::uint64_t> fastest(std::uint32_t capabilities) {
+    constexpr std::pair<std::uint32_t, std::uint64_t> kSpeeds[] = {
+        {RTE_ETH_LINK_SPEED_200G, 200'000}, {RTE_ETH_LINK_SPEED_100G, 100'000},
+        {RTE_ETH_LINK_SPEED_56G, 56'000},   {RTE_ETH_LINK_SPEED_50G, 50'000},
+        {RTE_ETH_LINK_SPEED_40G, 40'000},   {RTE_ETH_LINK_SPEED_25G, 25'000},
+        {RTE_ETH_LINK_SPEED_20G, 20'000},   {RTE_ETH_LINK_SPEED_10G, 10'000},
+        {RTE_ETH_LINK_SPEED_5G, 5'000},     {RTE_ETH_LINK_SPEED_2_5G, 2'500},
+        {RTE_ETH_LINK_SPEED_1G, 1'000}};
+    for (const auto& [bit, mbps] : kSpeeds) {
+        if (capabilities & bit) return mbps;
+    }
+    return {};
+}
+
+std::vector<std::string> offload_names(const rte_eth_dev_info& info) {
+    std::vector<std::string> names;
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        const std::uint64_t one = std::uint64_t{1} << bit;
+        if (info.rx_offload_capa & one) {
+            names.push_back(fmt::format("RX {}", rte_eth_dev_rx_offload_name(one)));
+        }
+    }
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        const std::uint64_t one = std::uint64_t{1} << bit;
+        if (info.tx_offload_capa & one) {
+            names.push_back(fmt::format("TX {}", rte_eth_dev_tx_offload_name(one)));
+        }
+    }
+    return names;
+}
+
 /// Asks DPDK for the devices that it may have.
 void ask_dpdk(Survey& out) {
     EalConfig config;
@@ -141,6 +174,8 @@ void ask_dpdk(Survey& out) {
                 pci.usable = "DPDK has it";
                 pci.max_mtu = info.max_mtu;
                 pci.tx_queues = info.max_tx_queues;
+                pci.speed_mbps = fastest(info.speed_capa);
+                pci.offloads = offload_names(info);
                 pci.rx_timestamps = (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
                 pci.send_on_timestamp =
                     (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_SEND_ON_TIMESTAMP) != 0;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rocegen/base/pcie.h"
 #include "rocegen/dpdk/port_survey.h"
 #include "rocegen/dpdk/port_traits.h"
 
@@ -19,6 +20,22 @@ Json known(const std::string& text) { return text.empty() ? Json(nullptr) : Json
 template <class T>
 Json known(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
+}
+
+/// The PCIe link, and whether it carries what the port's link does.
+std::string pcie_text(const std::string& pcie, std::optional<std::uint64_t> speed_mbps) {
+    const auto carries = pcie_data_gbps(pcie);
+    if (!carries) return or_dash(pcie);
+    std::string text = fmt::format("{} carries at most {:.0f} Gb/s", pcie, *carries);
+    if (!speed_mbps) return text;
+    const double link = double(*speed_mbps) / 1e3;
+    return text +
+           fmt::format(", the link {:g}: {}", link, *carries >= link ? "enough" : "TOO SLOW");
+}
+Json pcie_enough(const std::string& pcie, std::optional<std::uint64_t> speed_mbps) {
+    const auto carries = pcie_data_gbps(pcie);
+    if (!carries || !speed_mbps) return nullptr;
+    return *carries >= double(*speed_mbps) / 1e3;
 }
 
 /// Who stops a paused priority on a port that is opened so.
@@ -57,21 +74,23 @@ std::string to_text(const Survey& survey) {
             "pause "
             "counters per priority: {}; RDMA {}; PCIe {}; NUMA node {}\n",
             yes_no(i.hardware_rx_timestamps), yes_no(i.pause_counters),
-            i.rdma.empty() ? "-" : fmt::format("{}", fmt::join(i.rdma, ", ")), or_dash(i.pcie),
-            f.numa ? std::to_string(*f.numa) : "-");
+            i.rdma.empty() ? "-" : fmt::format("{}", fmt::join(i.rdma, ", ")),
+            pcie_text(i.pcie, f.speed_mbps), f.numa ? std::to_string(*f.numa) : "-");
         if (!i.refused.empty()) text += fmt::format("    {}: refused without --force\n", i.refused);
     }
     text += "\nPCI network devices (device: ADDRESS):\n";
     for (const SurveyedPci& p : survey.pci) {
         text += fmt::format("  {} [{}]: {}; PCIe {}; NUMA node {}\n", p.address, p.vendor_device,
-                            p.usable, or_dash(p.pcie), p.numa ? std::to_string(*p.numa) : "-");
+                            p.usable, pcie_text(p.pcie, p.speed_mbps),
+                            p.numa ? std::to_string(*p.numa) : "-");
         if (p.dpdk_driver.empty()) continue;
         text += fmt::format(
             "    driver {}, MTU up to {}, {} TX queues; PFC honoured by {}; RX timestamps by the "
             "NIC: {}; "
-            "send on timestamp: {}\n",
+            "send on timestamp: {}\n    offloads: {}\n",
             p.dpdk_driver, p.max_mtu, p.tx_queues, honour_text(port_traits(p.dpdk_driver)),
-            yes_no(p.rx_timestamps), yes_no(p.send_on_timestamp));
+            yes_no(p.rx_timestamps), yes_no(p.send_on_timestamp),
+            p.offloads.empty() ? "none" : fmt::format("{}", fmt::join(p.offloads, ", ")));
     }
     if (survey.pci.empty()) text += "  none\n";
     text += "\nRDMA devices:\n";
@@ -104,6 +123,8 @@ std::string to_json(const Survey& survey) {
                  {"pci_address", known(f.pci_address)},
                  {"numa_node", known(f.numa)},
                  {"pcie", known(i.pcie)},
+                 {"pcie_data_gbps", known(pcie_data_gbps(i.pcie))},
+                 {"pcie_enough", pcie_enough(i.pcie, f.speed_mbps)},
                  {"addresses", f.addresses},
                  {"default_route", f.default_route},
                  {"refused_without_force", known(i.refused)},
@@ -124,10 +145,13 @@ std::string to_json(const Survey& survey) {
              {"interface", known(p.interface)},
              {"numa_node", known(p.numa)},
              {"pcie", known(p.pcie)},
+             {"pcie_data_gbps", known(pcie_data_gbps(p.pcie))},
+             {"pcie_enough", pcie_enough(p.pcie, p.speed_mbps)},
              {"usable", p.usable},
              {"dpdk_driver", known(p.dpdk_driver)},
              {"max_mtu", p.max_mtu},
              {"tx_queues", p.tx_queues},
+             {"offloads", p.offloads},
              {"pfc_honour", p.dpdk_driver.empty() ? Json(nullptr)
                                                   : Json(honour_text(port_traits(p.dpdk_driver)))},
              {"rx_timestamps", p.rx_timestamps},

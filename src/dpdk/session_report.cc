@@ -156,13 +156,20 @@ Result Session::report(bool interrupted) {
     report_neighbors(result);
     result.notes.push_back(fmt::format("The run's clock was {:+} ns off CLOCK_MONOTONIC after {}.",
                                        whole_ns(clock_error_), to_text(ended_at_)));
-    if (capture_) {
-        const LiveCapture::Outcome outcome = capture_->finish();
-        result.capture_frames = outcome.frames;
-        result.capture_lost = outcome.lost;
-        result.notes.push_back(outcome.text);
-    }
     judge_generator(plan_, backlog, result);
+    if (config_.judge) config_.judge(result);
+    if (capture_) {
+        std::vector<std::string> failed;
+        for (const ExpectationResult& e : result.expectations) {
+            if (!e.holds) failed.push_back(e.text);
+        }
+        result.capture = capture_->finish(failed);
+        if (!capture_->problem().empty()) {
+            result.notes.push_back(
+                fmt::format("Writing the capture ended early: {}.", capture_->problem()));
+        }
+        if (config_.judge) config_.judge(result);  // what is expected of the capture
+    }
     return result;
 }
 

@@ -50,7 +50,8 @@ std::array<std::byte, 60> PauseStorm::build(std::uint8_t priorities, std::uint16
 bool PauseStorm::xoff_at(Picoseconds when) const noexcept {
     if (plan_.quanta == 0) return false;
     if (plan_.off == Picoseconds{0}) return true;
-    return (when - plan_.start) % (plan_.on + plan_.off) < plan_.on;
+    const Picoseconds since = when - plan_.start;
+    return since % plan_.cycle() < plan_.on_in(since / plan_.cycle());
 }
 
 std::span<const std::byte> PauseStorm::frame() noexcept {
@@ -93,8 +94,7 @@ void PauseStorm::sent(Picoseconds when, Picoseconds until) noexcept {
             return;
         }
         // The next part that holds begins with its own first XOFF.
-        const Picoseconds cycle = plan_.on + plan_.off;
-        next_ = plan_.start + ((when - plan_.start) / cycle + 1) * cycle;
+        next_ = plan_.start + ((when - plan_.start) / plan_.cycle() + 1) * plan_.cycle();
         if (next_ >= end_) {
             next_ = kNever;
             return;
@@ -105,11 +105,11 @@ void PauseStorm::sent(Picoseconds when, Picoseconds until) noexcept {
     const bool over = next_ >= end_;
     if (plan_.quanta > 0 && (over || !xoff_at(next_))) {
         // The end of the hold, at its time and not at the refresh after it.
-        const Picoseconds cycle = plan_.on + plan_.off;
-        const Picoseconds hold_end =
-            plan_.off == Picoseconds{0}
-                ? end_
-                : std::min(end_, plan_.start + (next_ - plan_.start) / cycle * cycle + plan_.on);
+        Picoseconds hold_end = end_;
+        if (plan_.off > Picoseconds{0}) {
+            const std::int64_t n = (next_ - plan_.start) / plan_.cycle();
+            hold_end = std::min(end_, plan_.start + n * plan_.cycle() + plan_.on_in(n));
+        }
         next_ = std::max(hold_end, when);
         turn_ = 0;
         xoff_ = false;

@@ -225,15 +225,17 @@ std::string why_never_known(const Expectation& e, const MetricInfo& metric, cons
 
 void check_expectations(const Profile& profile, const Testbed& testbed, const Plan& plan,
                         Diagnostics& diagnostics) {
-    Names flows{"flow", {}}, hosts{"host group", {}}, ports{"port", {}};
+    Names flows{"flow", {}}, hosts{"host group", {}}, ports{"port", {}}, storms{"pause storm", {}};
     for (const Flow& flow : profile.flows) flows.known.push_back(flow.name);
     for (const HostGroup& group : profile.hosts) hosts.known.push_back(group.name);
+    for (const Storm& storm : profile.storms) storms.known.push_back(storm.plan.name);
     for (const PortPlan& port : plan.ports) ports.known.push_back(port.name);
     for (const Expectation& e : profile.expect) {
         const std::string start = fmt::format("expect: {}: ", e.text);
         const Names* names = e.scope == Scope::kFlow    ? &flows
                              : e.scope == Scope::kHosts ? &hosts
                              : e.scope == Scope::kPort  ? &ports
+                             : e.scope == Scope::kStorm ? &storms
                                                         : nullptr;
         if (names &&
             std::find(names->known.begin(), names->known.end(), e.name) == names->known.end()) {

@@ -79,10 +79,11 @@ std::string split_subject(std::string_view subject, Expectation& out) {
         out.scope = Expectation::Scope::kRun;
     } else if (scope == "fabric") {
         out.scope = Expectation::Scope::kFabric;
-    } else if (scope == "flows" || scope == "ports" || scope == "hosts") {
-        out.scope = scope == "flows"   ? Expectation::Scope::kFlow
-                    : scope == "ports" ? Expectation::Scope::kPort
-                                       : Expectation::Scope::kHosts;
+    } else if (scope == "flows" || scope == "ports" || scope == "hosts" || scope == "storms") {
+        out.scope = scope == "flows"    ? Expectation::Scope::kFlow
+                    : scope == "ports"  ? Expectation::Scope::kPort
+                    : scope == "storms" ? Expectation::Scope::kStorm
+                                        : Expectation::Scope::kHosts;
         const std::size_t second = rest.find('.');
         if (second == std::string_view::npos) {
             return fmt::format("names no metric; write {}.NAME.METRIC", scope);
@@ -90,11 +91,11 @@ std::string split_subject(std::string_view subject, Expectation& out) {
         out.name = rest.substr(0, second);
         rest = rest.substr(second + 1);
     } else {
-        const std::vector<std::string> scopes{"flows",     "hosts", "ports",
+        const std::vector<std::string> scopes{"flows",     "hosts", "ports", "storms",
                                               "generator", "run",   "fabric"};
         return fmt::format(
             "{} is not known here{}{} write flows.NAME.METRIC, hosts.GROUP.METRIC, "
-            "ports.NAME.METRIC, generator.METRIC, fabric.METRIC or run.METRIC",
+            "ports.NAME.METRIC, storms.NAME.METRIC, generator.METRIC, fabric.METRIC or run.METRIC",
             scope, did_you_mean(scope, scopes), did_you_mean(scope, scopes).empty() ? ";" : "");
     }
     const bool spaced = rest.find(' ') != std::string_view::npos;
@@ -113,6 +114,8 @@ std::string_view to_text(Expectation::Scope scope) {
             return "hosts";
         case Expectation::Scope::kPort:
             return "ports";
+        case Expectation::Scope::kStorm:
+            return "storms";
         case Expectation::Scope::kGenerator:
             return "generator";
         case Expectation::Scope::kRun:

@@ -6,6 +6,7 @@
 
 #include "profile/apply_overrides.h"
 #include "profile/read_behaviour.h"
+#include "profile/read_capture.h"
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
 #include "profile/read_pattern.h"
@@ -99,24 +100,6 @@ void read_expect(ReadContext& context, const YAML::Node& node, Profile& out) {
         auto expectation =
             parse_expectation(item.Scalar(), context.place(item), path, context.diagnostics());
         if (expectation) out.expect.push_back(*std::move(expectation));
-    });
-}
-
-void read_capture(ReadContext& context, const YAML::Node& node, Profile& out) {
-    MapReader map{context, node, "capture", "capture"};
-    const auto on = map.node("on");
-    if (!on) return;
-    each_item(context, *on, "capture.on", [&](const YAML::Node& item, const std::string& path) {
-        auto ref = parse_host_ref(item.IsScalar() ? item.Scalar() : "");
-        if (!ref.ok()) return context.error(item, path, shown(item) + ": " + ref.why());
-        const bool known =
-            std::any_of(out.hosts.begin(), out.hosts.end(), [&](const HostGroup& group) {
-                return group.name == ref.value().group &&
-                       (!ref.value().range || ref.value().range->last < group.count);
-            });
-        if (!known)
-            return context.error(item, path, shown(item) + ": the profile has no such hosts");
-        out.capture_on.push_back(ref.value());
     });
 }
 

@@ -86,6 +86,14 @@ private:
         } else if (plan_.off > Picoseconds{0} && plan_.quanta == 0) {
             refuse("on", "makes no sense with quanta: 0: XONs hold nothing");
         }
+        if (!storm_.places.given("on_to")) {
+            plan_.on_to = plan_.on;
+        } else if (plan_.off == Picoseconds{0} || plan_.on_to >= plan_.cycle()) {
+            refuse(
+                "on_to",
+                fmt::format("{}: it is where `on` goes in a duty cycle, shorter than on + off ({})",
+                            to_text(plan_.on_to), to_text(plan_.cycle())));
+        }
     }
 
     const Storm& storm_;
@@ -134,6 +142,7 @@ Storm read_storm(ReadContext& context, const YAML::Node& node, const std::string
     map.time("refresh", plan.refresh);
     map.time("on", plan.on);
     map.time("off", plan.off);
+    map.time("on_to", plan.on_to);
     map.boolean("numbered", plan.numbered);
     map.time("start", plan.start);
     map.time("duration", plan.duration);

@@ -8,6 +8,7 @@
 
 #include "report/fabric_json.h"
 #include "report/json_document.h"
+#include "report/run_capture.h"
 #include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/text.h"
@@ -284,8 +285,9 @@ Json run(const Result& result, const Plan& plan) {
     json["interrupted"] = result.interrupted;
     json["pairs_probed"] = known(result.pairs_probed);
     json["pairs_unreached"] = known(result.pairs_unreached);
-    json["capture_frames"] = known(result.capture_frames);
-    json["capture_lost"] = known(result.capture_lost);
+    const auto& capture = result.capture;
+    json["capture_frames"] = capture ? Json(capture->written) : Json(nullptr);
+    json["capture_lost"] = capture ? Json(capture->lost + capture->over_limit) : Json(nullptr);
     json["duration_ns"] = whole_ns(result.duration);
     json["warmup_ns"] = whole_ns(plan.warmup);
     json["measure_ns"] = whole_ns(plan.measure);
@@ -330,6 +332,7 @@ Json report_document(const Result& result, const Plan& plan, const Evidence& evi
     for (const auto& storm : result.storms) json["storms"].push_back(storm_json(storm));
     json["generator"] = generator(result.generator);
     json["fabric"] = fabric ? fabric_json(*fabric) : Json(nullptr);
+    json["capture"] = run_capture_json(result);
     json["notes"] = result.notes;
     json["streams"] = Json::array();
     for (const auto& stream : result.streams) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/fabric.h"
+#include "report/run_capture.h"
 #include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/format.h"
@@ -361,7 +362,7 @@ std::string to_text(const Result& result, const Plan& plan, const FabricResult* 
     text += streams(result, plan) + ports(result);
     text += storms_text(result);
     if (fabric) text += fabric_text(*fabric);
-    text += generator(result.generator);
+    text += generator(result.generator) + run_capture_text(result);
     return text + notes(result, plan);
 }
 

@@ -3,7 +3,10 @@
 receiver (the kernel's stamps, as tcpdump writes them): error of each gap against the wanted one (p50, p99, greatest, share
 within 1 us), rate error, beside the machine's noise floor. The tools run in turn, several rounds; medians are printed.
 
-usage: pacing.py [--rate PPS] [--seconds S] [--rounds N] [--cpu N] [--json FILE]
+usage: pacing.py [--rate PPS] [--seconds S] [--rounds N] [--cpu N] [--verdicts N] [--json FILE]
+
+Then rocegen sends --verdicts times for a second, alone and beside a busy loop on its core: how often the first line of its
+report says that the plan was not kept.
 
 Needs root (a network namespace of its own), tcpdump; trafgen and tcpreplay are left out where they are not installed. It
 measures the whole: schedule, system calls and the kernel's path to the other end. On a machine that does other work, p99
@@ -37,6 +40,7 @@ def arguments_of():
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--verdicts", type=int, default=10)
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args()
 
@@ -94,6 +98,23 @@ def measure(command, folder, a):
     return row, noise
 
 
+def not_kept(folder, a, hog):
+    """In how many of the runs the first line says it."""
+    one_second = argparse.Namespace(**{**vars(a), "seconds": 1})
+    command = [word for word in commands_of(folder, one_second)["rocegen"] if word != "--json"]
+    said = 0
+    for _ in range(a.verdicts):
+        busy = subprocess.Popen(["taskset", "-c", str(a.cpu), sys.executable, "-c", "while True: pass"]) if hog else None
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        finally:
+            if busy:
+                busy.kill()
+                busy.wait()
+        said += "PLAN NOT KEPT" in done.stdout.split("\n")[0]
+    return said
+
+
 def main():
     a = arguments_of()
     enter_own_namespace()
@@ -108,6 +129,7 @@ def main():
                 rows.setdefault(name, []).append(row)
                 if noise:
                     noises.append(noise)
+        verdicts = {name: not_kept(folder, a, hog) for name, hog in (("alone", False), ("beside a busy loop", True))}
     medians = {name: {key: statistics.median(row[key] for row in all_rows) for key in all_rows[0]}
                for name, all_rows in rows.items()}
     print(f"{a.rate} frames/s of {len(FRAME)} bytes for {a.seconds:g} s on CPU {a.cpu}, medians of {a.rounds} rounds")
@@ -119,8 +141,10 @@ def main():
     longest = statistics.median(n["noise_gap_max_ns"] for n in noises)
     print(f"noise floor: {gaps:.0f} gaps over 10 us a second, longest {longest / 1e3:.0f} us; rocegen said that it kept "
           f"its plan in {sum(n['on_plan'] for n in noises)} of {len(noises)} runs")
+    for name, said in verdicts.items():
+        print(f"{name}: the report's first line says that the plan was not kept in {said} of {a.verdicts} runs")
     if a.json:
-        write(a.json, json.dumps({"rate": a.rate, "seconds": a.seconds, "medians": medians, "rounds": rows,
+        write(a.json, json.dumps({"plan_not_kept": {**verdicts, "of": a.verdicts}, "rate": a.rate, "seconds": a.seconds, "medians": medians, "rounds": rows,
                                   "noise": noises}, indent=2))
 
 

@@ -2,8 +2,8 @@
 /// into the port net_ring0 from a core of its own, for each frame the next PSN, tag sequence and time of its queue pair,
 /// and the ICRC patched for them. receive_path.py loads it into rocegen and into dpdk-testpmd.
 ///
-/// The frames come from the program's own first ones (a TX callback copies them, so tags and addresses are those that
-/// rocegen expects) and are written to a file, or are read from that file. All have one length and are RC WRITE ONLY or
+/// The frames are those that the program sends first into the port net_null0 (a TX callback copies them, so tags and
+/// addresses are those that rocegen expects); they are written to a file, or are read from that file. All have one length and are RC WRITE ONLY or
 /// SEND ONLY over IPv4 without VLAN tags, with rocegen's tag.
 ///
 /// Environment: RING_SENDER_CPU; RING_SENDER_FRAMES (file), RING_SENDER_LEARN=1 (write it); RING_SENDER_QPS;
@@ -185,7 +185,9 @@ void send_all(std::uint16_t port) {
     std::vector<Pair> pairs(frames.size());
     for (std::size_t i = 0; i < frames.size(); ++i) {
         if (frames[i].size() != length) give_up("frames differ in length");
-        pairs[i] = {get32(&frames[i][kPsn - 1]) & 0xff'ffff, get32(&frames[i][tag + 8])};
+        // From the queue pair's first on: what the program itself sent went nowhere.
+        const std::uint32_t sequence = get32(&frames[i][tag + 8]);
+        pairs[i] = {(get32(&frames[i][kPsn - 1]) - sequence - 1) & 0xff'ffff, ~std::uint32_t{0}};
     }
     // Buffer i is queue pair i's modulo their number, for ever; headers and payload are written here, once.
     rte_mempool* const pool =
@@ -263,12 +265,14 @@ void run() {
     // The EAL has no hook for "a port was started": look for it.
     rte_eth_link link{};
     while (rte_eth_dev_get_port_by_name("net_ring0", &port) != 0) usleep(1000);
-    // As soon as the queue is set up, well before the program sends.
-    while (learns && rte_eth_add_tx_callback(port, 0, &learn, nullptr) == nullptr) usleep(1000);
+    std::uint16_t first = 0;
+    while (learns && rte_eth_dev_get_port_by_name("net_null0", &first) != 0) usleep(1000);
     while (rte_eth_link_get_nowait(port, &link) != 0 || link.link_status == 0) usleep(1000);
     if (learns) {
+        if (rte_eth_add_tx_callback(first, 0, &learn, nullptr) == nullptr) {
+            give_up("the port net_null0 takes no TX callback");
+        }
         while (!learned.whole.load(std::memory_order_acquire)) usleep(1000);
-        usleep(100'000);  // what the program itself sends is out: the ring has one producer
         if (path) write_frames(path);
     } else {
         usleep(1'500'000);  // the receiver has begun
@@ -284,8 +288,10 @@ void run() {
     rte_thread_unregister();
 }
 
-[[gnu::constructor]] void start() {
+/// Runs when the library is loaded, after what stands above was initialized.
+[[maybe_unused]] const bool started = [] {
     if (std::getenv("RING_SENDER_CPU")) std::thread{run}.detach();
-}
+    return true;
+}();
 
 }  // namespace

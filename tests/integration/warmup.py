@@ -34,6 +34,7 @@ flows:
 expect:
   - run.lost == 0
   - ports.p2.foreign_rx == 0
+  - run.capture_lost == 0 needs capture
 """)
     own = folder.file("own.pcapng")
     report = run_json(profile, "--testbed", f"{SOURCE}/profiles/testbeds/loopback.yaml", "--capture", own)

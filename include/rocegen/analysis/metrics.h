@@ -15,7 +15,7 @@
 namespace rocegen {
 
 struct MetricInfo {
-    std::string scope;  ///< "flows", "streams", "ports", "generator", "run" or "fabric".
+    std::string scope;  ///< "flows", "streams", "ports", "storms", "generator", "run" or "fabric".
     std::string name;   ///< "lost", "latency.p99".
     std::string unit;   ///< "frames", "ns", "bit/s", ...; "1" for a ratio or yes (1) and no (0).
     std::string definition;
@@ -28,7 +28,7 @@ const std::vector<MetricInfo>& known_metrics();
 /// The metric of that scope and name, or nullptr.
 const MetricInfo* find_metric(std::string_view scope, std::string_view name);
 
-/// Whether scopes "flows" and "ports" have a thing of that name, "streams" that index; "generator",
+/// Whether scopes "flows", "ports" and "storms" have a thing of that name, "streams" that index; "generator",
 /// "run" and, when the run had one, "fabric" are one thing each, with an empty name.
 bool has_thing(const Result& result, const Plan& plan, std::string_view scope,
                std::string_view thing);

@@ -221,13 +221,33 @@ struct ExpectationResult {
     int line = 0;
 };
 
+/// One frame, or the run's end, that a capture's trigger fired at.
+struct TriggerResult {
+    Picoseconds at{};
+    std::string port;  ///< Empty: it is of the whole run.
+    std::string trigger, why;
+    std::uint32_t window = 0;  ///< Which one shows it, from 1; 0: none.
+};
+
+/// What --capture wrote.
+struct CaptureResult {
+    std::string file;
+    bool triggered = false;  ///< Only what is around triggers.
+    std::uint64_t frames = 0, written = 0;
+    std::uint64_t lost = 0;  ///< Never seen: the disk was slower than the ports.
+    std::uint64_t over_limit =
+        0;  ///< Seen, and not written: the file was full, or the system refused.
+    std::uint32_t windows = 0;
+    std::uint64_t trigger_count = 0, triggers_left_out = 0;  ///< Left out: no window shows them.
+    std::uint64_t qps_not_watched = 0;    ///< Frames of queue pairs that psn-gap could not follow.
+    std::vector<TriggerResult> triggers;  ///< The first 1000.
+};
+
 struct Result {
     std::string profile_name, testbed_kind;  ///< "dpdk", "emulated".
     std::string testbed_name;
     std::string clock;  ///< What the timestamps are of.
     bool interrupted = false;
-    /// Frames that a capture of the run holds, and those that it should hold; empty: there was none.
-    std::optional<std::uint64_t> capture_frames, capture_lost;
     /// Host pairs that were asked, each way, whether they reach each other; those that did not. Empty:
     /// nobody asked.
     std::optional<std::uint64_t> pairs_probed, pairs_unreached;
@@ -241,6 +261,7 @@ struct Result {
     std::vector<HostGroupResult> hosts;
     std::optional<FabricTotals> fabric;  ///< Empty: the wires were real.
     std::vector<ExpectationResult> expectations;
+    std::optional<CaptureResult> capture;
     std::vector<std::string> notes;  ///< What limits the numbers, in sentences.
 
     bool holds() const {

@@ -76,7 +76,8 @@ public:
     template <std::uint64_t kScale>
     class Falling {
     public:
-        explicit Falling(Histogram& into) noexcept : into_(into) {}
+        explicit Falling(Histogram& into) noexcept
+            : into_(into), counts_(into.counts_.data()), last_at_(into.counts_.size() - 1) {}
         Falling(const Falling&) = delete;
         Falling& operator=(const Falling&) = delete;
         ~Falling() {
@@ -96,7 +97,7 @@ public:
         }
 
     private:
-        void end_bucket() noexcept { into_.counts_[at_] += count_ - counted_; }
+        void end_bucket() noexcept { counts_[at_] += count_ - counted_; }
         void begin_bucket(std::uint64_t value) noexcept {
             const std::uint64_t whole = value / kScale;
             if (count_ == 0) {
@@ -105,12 +106,19 @@ public:
                 end_bucket();
                 counted_ = count_;
             }
-            at_ = index(whole);
-            if (at_ >= into_.counts_.size()) at_ = into_.counts_.size() - 1;
-            lowest_ = at_ == 0 ? 0 : (upper_edge(at_ - 1) + 1) * kScale;
+            // index() and the bucket's lower edge in one: at low rates each value has its own.
+            const unsigned shift = shift_of(whole);
+            at_ = (std::size_t(shift) << kSubBits) + std::size_t(whole >> shift);
+            lowest_ = (whole >> shift << shift) * kScale;
+            if (at_ > last_at_) [[unlikely]] {
+                at_ = last_at_;
+                lowest_ = (upper_edge(at_ - 1) + 1) * kScale;
+            }
         }
 
         Histogram& into_;
+        std::uint64_t* const counts_;
+        const std::size_t last_at_;
         std::size_t at_ = 0;
         std::uint64_t lowest_ = ~std::uint64_t{0}, count_ = 0, counted_ = 0;
         std::uint64_t sum_ = 0, first_ = 0, last_ = 0;
@@ -134,9 +142,12 @@ public:
 
 private:
     static constexpr unsigned kSubBits = 10;  // 2^10 buckets a power of two
+    /// log2 of the width of a value's bucket.
+    static constexpr unsigned shift_of(std::uint64_t value) {
+        return unsigned(std::bit_width(value | ((2u << kSubBits) - 1))) - (kSubBits + 1);
+    }
     static constexpr std::size_t index(std::uint64_t value) {
-        const unsigned width = unsigned(std::bit_width(value | ((2u << kSubBits) - 1)));
-        const unsigned shift = width - (kSubBits + 1);
+        const unsigned shift = shift_of(value);
         return (std::size_t(shift) << kSubBits) + std::size_t(value >> shift);
     }
     static constexpr std::uint64_t upper_edge(std::size_t at) {

@@ -29,6 +29,8 @@ struct SurveyedPci {
     std::string dpdk_driver;
     std::uint32_t max_mtu = 0;
     std::uint16_t tx_queues = 0;
+    std::optional<std::uint64_t> speed_mbps;  ///< The fastest that DPDK says it can.
+    std::vector<std::string> offloads;        ///< DPDK's names, RX then TX.
     bool rx_timestamps = false, send_on_timestamp = false;
 };
 

@@ -14,7 +14,7 @@
 namespace rocegen {
 
 struct Expectation {
-    enum class Scope : std::uint8_t { kFlow, kHosts, kPort, kGenerator, kRun, kFabric };
+    enum class Scope : std::uint8_t { kFlow, kHosts, kPort, kStorm, kGenerator, kRun, kFabric };
     enum class Compare : std::uint8_t {
         kEqual,
         kNotEqual,
@@ -36,7 +36,7 @@ struct Expectation {
     std::string text;  ///< As the profile has it.
     Place place;
     Scope scope = Scope::kFlow;
-    std::string name;    ///< Of the flow, host group or port; empty for the others.
+    std::string name;    ///< Of the flow, host group, port or storm; empty for the others.
     std::string metric;  ///< "lost"; may contain dots.
     Compare compare = Compare::kEqual;
     double value = 0;
@@ -54,7 +54,7 @@ struct Expectation {
 /// "switch", "fabric", "live", "capture".
 std::string_view to_text(Expectation::Need need);
 
-/// "flows", "hosts", "ports", "generator", "run", "fabric".
+/// "flows", "hosts", "ports", "storms", "generator", "run", "fabric".
 std::string_view to_text(Expectation::Scope scope);
 /// "==".
 std::string_view to_text(Expectation::Compare compare);

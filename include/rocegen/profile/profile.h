@@ -10,6 +10,7 @@
 
 #include "rocegen/base/units.h"
 #include "rocegen/endpoint/flow_behaviour.h"
+#include "rocegen/profile/capture_spec.h"
 #include "rocegen/profile/expectation.h"
 #include "rocegen/profile/flow_frames.h"
 #include "rocegen/profile/places.h"
@@ -101,6 +102,7 @@ struct Profile {
     std::vector<Flow> flows;
     std::vector<Storm> storms;        ///< Flows with protocol: pause.
     std::vector<HostRef> capture_on;  ///< Hosts whose NICs --capture watches; empty: all.
+    CaptureSpec capture;
     std::vector<Expectation> expect;
     Places places;
 };

@@ -2,6 +2,7 @@
 /// Thread: const after construction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -23,8 +24,16 @@ struct StormPlan {
     BitRate link_rate;
     Picoseconds refresh{};    ///< From one XOFF of a priority to its next.
     Picoseconds on{}, off{};  ///< Duty cycle; off 0: always on.
+    /// Ramp: the last cycle's `on`; those between lie on a line. Cycles last on + off all the same.
+    Picoseconds on_to{};
     Picoseconds start{}, duration{};
 
+    Picoseconds cycle() const { return on + off; }
+    /// How long the n-th cycle holds.
+    Picoseconds on_in(std::int64_t n) const {
+        const std::int64_t last = (duration - Picoseconds{1}) / cycle();
+        return last > 0 ? on + (on_to - on) * std::min(n, last) / last : on;
+    }
     bool holds() const { return quanta > 0 && (priorities != 0 || kind == Kind::kGlobal); }
 };
 

@@ -28,6 +28,8 @@ constexpr std::array kKeys = std::to_array<Key>({
      "Duty cycle: so long it holds and ends with XON, then `off`."},
     {P, "flows[pause].off", K::kTime, "0s", 0, 60 * kSecond, "",
      "The other part of the duty cycle."},
+    {P, "flows[pause].on_to", K::kTime, "as on", kUs, 60 * kSecond, "",
+     "Ramp: the last cycle's `on`. Those between lie on a line; all cycles last on + off."},
     {P, "flows[pause].numbered", K::kBool, "false", 0, 0, "",
      "Frames carry their number, from 1, in their padding at octet 36, for an independent audit."},
     {P, "flows[pause].start", K::kTime, "0s", 0, kHours1000, "", "When it begins."},

@@ -70,6 +70,23 @@ TEST(Metrics, AreEmptyWhenNotKnown) {
     EXPECT_EQ(value("planets", "x", "lost"), std::nullopt);
 }
 
+TEST(Metrics, OfAStorm) {
+    Result result = example_result();
+    StormResult storm;
+    storm.name = "hold";
+    storm.lapses = 2;
+    storm.lapsed = std::chrono::microseconds{7};
+    storm.quanta_time = Picoseconds{83'884'800};
+    storm.proven = true;
+    result.storms = {storm};
+    const Plan plan = example_plan();
+    EXPECT_EQ(metric_value(result, plan, "storms", "hold", "lapses"), 2);
+    EXPECT_EQ(metric_value(result, plan, "storms", "hold", "lapsed"), 7000);
+    EXPECT_EQ(metric_value(result, plan, "storms", "hold", "quanta_time"), 83'884.8);
+    EXPECT_EQ(metric_value(result, plan, "storms", "hold", "proven"), 1);
+    EXPECT_EQ(metric_value(result, plan, "storms", "other", "lapses"), std::nullopt);
+}
+
 TEST(Metrics, AreEmptyWhenNoFiniteNumber) {
     Result result = example_result();
     result.flows[0].rate_error = std::numeric_limits<double>::infinity();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "rocegen/engine/frame_ring.h"
 #include "rocegen/engine/pause_board.h"
 #include "rocegen/wire/parse.h"
@@ -70,7 +72,7 @@ TEST(PauseStorm, TellsGapsNearTheLimit) {
 
 TEST(PauseStorm, ReleasesForTheOffPartOfADutyCycle) {
     StormPlan plan = plan_at_100g();
-    plan.on = us(60);
+    plan.on = plan.on_to = us(60);
     plan.off = us(40);
     PauseStorm storm{plan};
     run(storm);
@@ -79,6 +81,23 @@ TEST(PauseStorm, ReleasesForTheOffPartOfADutyCycle) {
     EXPECT_EQ(audit.xoff_frames, 6u);
     EXPECT_EQ(audit.lapses, 0u);
     EXPECT_EQ(audit.offered, us(180));
+}
+
+TEST(PauseStorm, RampsTheHoldOfItsDutyCycle) {
+    StormPlan plan = plan_at_100g();
+    plan.on = us(20);
+    plan.off = us(80);
+    plan.on_to = us(90);
+    PauseStorm storm{plan};
+    std::vector<Picoseconds> released;
+    while (storm.next_due() < kNever) {
+        const Picoseconds due = storm.next_due();
+        if (next(storm).pause.quanta[3] == 0) released.push_back(due);
+        storm.sent(due, due);
+    }
+    EXPECT_EQ(released, (std::vector{us(10 + 20), us(110 + 55), us(210 + 90)}));
+    EXPECT_EQ(storm.audit().offered, us(20 + 55 + 90));
+    EXPECT_EQ(storm.audit().lapses, 0u);
 }
 
 TEST(PauseStorm, SpreadsAFrameEachOverTheRefresh) {

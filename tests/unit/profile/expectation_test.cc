@@ -33,6 +33,8 @@ TEST(Expectation, SplitsItsSubject) {
     EXPECT_EQ(parse("generator.on_plan == true").metric, "on_plan");
     EXPECT_EQ(parse("ports.p1.pfc_rx>=1").name, "p1");
     EXPECT_EQ(parse("run.lost==0").scope, Scope::kRun);
+    EXPECT_EQ(parse("storms.hold.proven == true").scope, Scope::kStorm);
+    EXPECT_EQ(parse("storms.hold.longest_gap < 50us").name, "hold");
 }
 
 TEST(Expectation, ReadsEveryComparison) {

@@ -257,6 +257,23 @@ TEST(BuildFabricPlan, ExpectationsOfTheFabricNeedASwitch) {
     EXPECT_THAT(link.diagnostics.text(), HasSubstr("testbed t has no switch"));
 }
 
+TEST(BuildFabricPlan, TakesPauseStormsThatItsLinksCanCarry) {
+    const auto with = [](const std::string& keys) {
+        return test::build(
+            "hosts: {a: {}, b: {}}\nflows:\n  - {name: x, from: a, to: b, rate: 1%}\n"
+            "  - {name: s, protocol: pause, from: b, start: 1ms, duration: 2ms, " +
+                keys + "}\n",
+            "kind: emulated\n" + kSingle);
+    };
+    const test::Built built = with("priorities: [3]");
+    ASSERT_TRUE(built.plan) << built.diagnostics.text();
+    ASSERT_EQ(built.plan->storms.size(), 1u);
+    EXPECT_EQ(built.plan->storms[0].port, 1u);
+    EXPECT_THAT(with("kind: 802.3x").diagnostics.text(), HasSubstr("know no 802.3x pause"));
+    EXPECT_THAT(with("priorities: [3], numbered: true").diagnostics.text(),
+                HasSubstr("flows[1].numbered: emulated pause frames carry no numbers"));
+}
+
 TEST(DescribeFabricPlan, SaysWhereAFlowGoesAtTheSwitches) {
     const test::Built built = test::build(incast(), "kind: emulated\nqos: sonic-azure\n" + kSingle);
     ASSERT_TRUE(built.plan);
