@@ -78,8 +78,11 @@ void count(const Packet& packet, ResponsesRx& responses) noexcept {
 
 }  // namespace
 
-Analyzer::Analyzer(const Plan& plan, IcrcCheck icrc)
+Analyzer::Analyzer(const Plan& plan, IcrcCheck icrc, const MeasureStart* start, std::uint32_t port)
     : plan_(plan),
+      start_(start != nullptr && start->any() ? start : nullptr),
+      port_(port),
+      measuring_(start_ == nullptr),
       icrc_(icrc),
       streams_(plan.streams.size()),
       delay_ns_(plan.flows.size()),
@@ -98,14 +101,58 @@ Analyzer::Analyzer(const Plan& plan, IcrcCheck icrc)
     for (std::size_t i = 0; i < streams_.size(); ++i) {
         const StreamPlan& stream = plan.streams[i];
         streams_[i].flow = stream.flow;
-        streams_[i].by_tag.expect(0);
-        // Of READ requests, whose PSNs advance by several, the requests are numbered.
-        const bool counted = plan.flows[stream.flow].number_step > 1;
-        streams_[i].by_psn.expect(counted ? 0 : stream.initial_psn.value());
-        streams_[i].last_psn = stream.initial_psn;
+        expect(streams_[i], 0, stream.initial_psn, plan.flows[stream.flow].number_step > 1);
+        streams_[i].counts = start_ == nullptr;
         by_qp_.emplace(qp_key(plan.hosts[stream.destination_host].ip, stream.dest_qp), i);
         by_source_qp_.emplace(qp_key(plan.hosts[stream.source_host].ip, stream.source_qp), i);
     }
+}
+
+/// Of READ requests, whose PSNs advance by several, the requests are numbered: `counted`.
+void Analyzer::expect(StreamRx& rx, std::uint32_t sequence, Psn psn, bool counted) noexcept {
+    rx.by_tag.expect(sequence);
+    rx.by_psn.expect(counted ? 0 : psn.value());
+    rx.last_psn = psn;
+}
+
+bool Analyzer::of_warmup(std::uint32_t index, const Packet& packet) noexcept {
+    StreamRx& rx = streams_[index];
+    const FlowPlan& flow = plan_.flows[rx.flow];
+    if (rx.counts) {
+        if (packet.tagged) return rx.by_tag.before_first(packet.tag.sequence);
+        return flow.number_step == 1 && rx.by_psn.before_first(packet.roce.psn.value());
+    }
+    if (packet.when < plan_.warmup) return true;
+    const MeasureStart::Mark* mark = start_->of(index);
+    if (mark == nullptr) return true;
+    if (packet.tagged) {
+        if (distance(std::uint32_t(mark->frames), packet.tag.sequence) < 0) return true;
+    } else if (has_psn(flow) && distance(mark->psn, packet.roce.psn) < 0) {
+        return true;
+    }
+    StreamRx fresh;
+    fresh.flow = rx.flow;
+    fresh.responses = rx.responses;
+    rx = fresh;
+    expect(rx, std::uint32_t(mark->frames), mark->psn, flow.number_step > 1);
+    return false;
+}
+
+Analyzer::Measured Analyzer::counted() const noexcept {
+    Measured all;
+    for (std::size_t v = 0; v < kVerdictCount; ++v) all.frames[v] = totals_.frames[v].read();
+    all.foreign = totals_.foreign.read();
+    all.malformed = malformed_;
+    return all;
+}
+
+Analyzer::Measured Analyzer::measured() const noexcept {
+    if (!measuring_) return {};
+    Measured all = counted();
+    for (std::size_t v = 0; v < kVerdictCount; ++v) all.frames[v] -= before_.frames[v];
+    all.foreign -= before_.foreign;
+    for (std::size_t m = 0; m < kMalformedCount; ++m) all.malformed[m] -= before_.malformed[m];
+    return all;
 }
 
 std::uint32_t Analyzer::stream_of(const Packet& packet) const noexcept {
@@ -127,18 +174,20 @@ std::uint32_t Analyzer::answered_by(const Packet& packet) const noexcept {
     if (packet.tagged || (!info(opcode).response && opcode != std::uint8_t(Opcode::kCnp))) {
         return kNoStream;
     }
-    // A flow of CNPs is data, even where it goes to a queue pair that sends.
+    // A flow of CNPs is data, even where it goes to a queue pair that sends; another CNP to a receiver
+    // answers what that sends back: READ responses.
+    std::uint32_t otherwise = kNoStream;
     if (opcode == std::uint8_t(Opcode::kCnp)) {
-        const std::uint32_t own = stream_of(packet);
-        if (own != kNoStream && sends_cnps_[plan_.streams[own].flow]) return kNoStream;
+        otherwise = stream_of(packet);
+        if (otherwise != kNoStream && sends_cnps_[plan_.streams[otherwise].flow]) return kNoStream;
     }
     const auto found = by_source_qp_.find(qp_key(packet.destination_ip, packet.roce.dest_qp));
-    if (found == by_source_qp_.end()) return kNoStream;
+    if (found == by_source_qp_.end()) return otherwise;
     const StreamPlan& stream = plan_.streams[found->second];
     const bool ours = stream.source_qp == packet.roce.dest_qp &&
                       plan_.hosts[stream.source_host].ip == packet.destination_ip &&
                       plan_.hosts[stream.destination_host].ip == packet.source_ip;
-    return ours ? found->second : kNoStream;
+    return ours ? found->second : otherwise;
 }
 
 void Analyzer::on_message(StreamRx& rx, std::uint32_t flow, const Packet& packet,
@@ -169,8 +218,19 @@ std::uint32_t Analyzer::number_of(Psn psn, std::uint32_t step, StreamRx& rx) noe
     return rx.last_number & 0xff'ffff;
 }
 
+[[gnu::noinline]] void Analyzer::count_stranger(const Packet& packet) noexcept {
+    const std::array<std::uint8_t, 6>& mac = packet.destination_mac.bytes;
+    if (port_ == kAllPorts || (mac[0] & 1) != 0) return;  // to a group: meant to be flooded
+    const HostPlan* const host = host_of(plan_, packet.destination_mac);
+    if (host == nullptr || host->port != port_) totals_.not_ours.add(1);
+}
+
 // One function: calls between its steps cost a tenth.
 [[gnu::flatten]] void Analyzer::on_packet(const Packet& packet) noexcept {
+    if (!measuring_ && packet.when >= plan_.warmup) [[unlikely]] {
+        measuring_ = true;
+        before_ = counted();
+    }
     totals_.frames[std::size_t(packet.verdict)].add(1);
     totals_.frame_bytes.add(packet.frame_bytes);
     const bool roce = packet.verdict == Verdict::kRoce;
@@ -178,24 +238,28 @@ std::uint32_t Analyzer::number_of(Psn psn, std::uint32_t step, StreamRx& rx) noe
         packet.tagged && (packet.verdict == Verdict::kTcp || packet.verdict == Verdict::kUdp);
     if (!roce && !tagged_ip) {
         if (packet.verdict == Verdict::kMalformed) ++malformed_[std::size_t(packet.reason)];
+        count_stranger(packet);
         if (packet.verdict == Verdict::kPfc) series_.on_pfc(packet);
         return;
     }
     if (Opcode(packet.roce.opcode) == Opcode::kCnp) series_.cnp.add(series_.config, packet.when, 1);
     if (const std::uint32_t answered = answered_by(packet); answered != kNoStream) {
-        return count(packet, streams_[answered].responses);
+        if (measuring_) count(packet, streams_[answered].responses);
+        return;
     }
     const std::uint32_t index = stream_of(packet);
     if (index == kNoStream) {
         if (roce) totals_.foreign.add(1);
+        count_stranger(packet);
         return;
     }
     totals_.data_frames.add(1);
     StreamRx& rx = streams_[index];
     const std::uint32_t flow = rx.flow;
+    series_.on_data(flow, packet);
+    if (start_ != nullptr && of_warmup(index, packet)) return;
     if (rx.frames++ == 0) rx.first = packet.when;
     rx.last = packet.when;
-    series_.on_data(flow, packet);
     rx.frame_bytes += packet.frame_bytes;
     rx.payload_bytes += packet.payload_bytes;
     rx.ect += packet.ecn != kNotEct;
@@ -209,7 +273,10 @@ std::uint32_t Analyzer::number_of(Psn psn, std::uint32_t step, StreamRx& rx) noe
 
     Arrival arrival = Arrival::kInOrder;
     if (has_psn(plan_.flows[flow])) {
-        arrival = rx.by_psn.on(number_of(packet.roce.psn, plan_.flows[flow].number_step, rx));
+        const std::uint32_t number = number_of(packet.roce.psn, plan_.flows[flow].number_step, rx);
+        // What the warm-up sent may be sent again: that is no number of this account.
+        const bool older = start_ != nullptr && rx.by_psn.before_first(number);
+        arrival = older ? Arrival::kTooOld : rx.by_psn.on(number);
     }
     const Arrival psn_arrival = arrival;
     if (packet.tagged) {

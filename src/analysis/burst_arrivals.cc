@@ -10,13 +10,20 @@ BurstArrivals::BurstArrivals(const Plan& plan) : flows_(plan.flows.size()) {
         if (!flow.pattern.starts_together()) continue;
         Flow& kept = flows_[plan.sources[i].flow];
         if (kept.bursts.empty()) {
-            const auto bursts = std::uint64_t(plan.measure / flow.pattern.period) + 1;
+            const auto bursts = std::uint64_t(plan.sent_until() / flow.pattern.period) + 1;
             kept.start = plan.sources[i].start;
             kept.period = flow.pattern.period;
             kept.bursts.resize(std::min(bursts, kBursts));
         }
         sources_.resize(plan.sources.size());
-        sources_[i].next_ns = std::uint64_t(whole_ns(kept.start));
+        // A burst that began in the warm-up counts nowhere.
+        Picoseconds first = kept.start;
+        while (first < plan.warmup) {
+            first += kept.period;
+            ++sources_[i].burst;
+        }
+        const bool any = sources_[i].burst < kept.bursts.size();
+        sources_[i].next_ns = any ? std::uint64_t(whole_ns(first)) : ~std::uint64_t{0};
     }
 }
 

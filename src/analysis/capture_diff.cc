@@ -106,19 +106,28 @@ bool CaptureDiff::is_roce(const Packet& packet) {
 std::uint32_t CaptureDiff::flow_of(const Packet& packet) {
     const FlowKey key{packet.source_ip, packet.destination_ip, packet.roce.dest_qp,
                       packet.roce.source_qp, info(packet.roce.opcode).response};
-    const auto [at, is_new] = index_.try_emplace(key, std::uint32_t(flows_.size()));
-    if (is_new) flows_.emplace_back().key = key;
-    return at->second;
+    const auto found = index_.find(key);
+    if (found != index_.end()) return found->second;
+    if (flows_.size() >= options_.flow_limit) {
+        ++not_tracked_;
+        return kNoFlow;
+    }
+    index_.emplace(key, std::uint32_t(flows_.size()));
+    flows_.emplace_back().key = key;
+    return std::uint32_t(flows_.size() - 1);
 }
 
-CaptureDiff::Frame& CaptureDiff::add(Side& side, const Packet& packet, std::int64_t when_ns,
-                                     std::optional<std::uint32_t> icrc) {
+CaptureDiff::Frame& CaptureDiff::add(Side& side, std::uint32_t flow, const Packet& packet,
+                                     std::int64_t when_ns, std::optional<std::uint32_t> icrc) {
     if (!side.first_ns) side.first_ns = when_ns;
     side.last_ns = std::max(side.last_ns, when_ns);
     Frame& frame = side.frames.emplace_back();
-    frame.key = {
-        flow_of(packet),      packet.roce.psn.value(), options_.by_content ? icrc.value_or(0) : 0,
-        packet.payload_bytes, packet.source_port,      packet.roce.opcode};
+    frame.key = {flow,
+                 packet.roce.psn.value(),
+                 options_.by_content ? icrc.value_or(0) : 0,
+                 packet.payload_bytes,
+                 packet.source_port,
+                 packet.roce.opcode};
     const Vlan& vlan = packet.vlans[0];
     frame.marks = {
         packet.dscp, packet.ecn, packet.ttl, vlan.pcp, std::uint16_t(vlan.tpid ? vlan.vid + 1 : 0),
@@ -130,7 +139,11 @@ CaptureDiff::Frame& CaptureDiff::add(Side& side, const Packet& packet, std::int6
 void CaptureDiff::on_before(const Packet& packet, std::int64_t when_ns,
                             std::optional<std::uint32_t> icrc) {
     if (!is_roce(packet)) return;
-    Frame& frame = add(before_, packet, when_ns, icrc);
+    // What is still to arrive comes from here on, less the slack.
+    settle(when_ns - kSlackNs - options_.window_ns);
+    const std::uint32_t index = flow_of(packet);
+    if (index == kNoFlow) return;
+    Frame& frame = add(before_, index, packet, when_ns, icrc);
     Flow& flow = flows_[frame.key.flow];
     frame.number = ++flow.sent;
     ++flow.counts.before;
@@ -143,7 +156,9 @@ void CaptureDiff::on_after(const Packet& packet, std::int64_t when_ns,
                            std::optional<std::uint32_t> icrc) {
     settle(when_ns - options_.offset_ns - options_.window_ns);
     if (!is_roce(packet)) return;
-    const Frame& frame = add(after_, packet, when_ns, icrc);
+    const std::uint32_t index = flow_of(packet);
+    if (index == kNoFlow) return;
+    const Frame& frame = add(after_, index, packet, when_ns, icrc);
     ++flows_[frame.key.flow].counts.after;
     copies_[frame.key].after.push_back(after_.end() - 1);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rocegen/analysis/burst_meter.h"
+#include "rocegen/analysis/mark_intervals.h"
 #include "rocegen/wire/aeth.h"
 #include "rocegen/wire/opcode.h"
 
@@ -22,6 +23,7 @@ std::uint64_t rate_of(std::uint64_t l1_bytes, std::int64_t ns) {
 
 void FlowWatch::on_data(FlowWatchState& state, const Packet& packet, const Frame& frame) {
     const bool ce = packet.ecn == kCe;
+    if (around_.intervals) around_.intervals->on_data(frame.flow, frame.ns, packet);
     if (ce || state.run_count > 0) on_mark(state, packet, frame);
     if (!ce && state.run_count == 0) ++state.run.frames;
     if (around_.pauses &&
@@ -67,6 +69,7 @@ void FlowWatch::on_mark(FlowWatchState& state, const Packet& packet, const Frame
 
 void FlowWatch::on_cnp(FlowWatchState* state, const Packet& packet, const Frame& frame) {
     std::uint32_t cause = kNoCause;
+    if (around_.intervals) around_.intervals->on_cnp(frame.flow, frame.ns);
     if (state && state->open) {
         state->open = false;
         cause = state->open_event;

@@ -106,7 +106,7 @@ void PauseLedger::xoff(Entry& entry, std::size_t index, std::uint16_t quanta, st
     if (!clock.running) {
         clock.since = now;
         clock.running = true;
-        clock.late_bytes = 0;
+        clock.late_bytes = {};
         ++running_;
         ++counts_of(entry.source, index).intervals;
     }
@@ -137,47 +137,48 @@ void PauseLedger::close(Entry& entry, std::size_t index, Instant end) {
                             .mac = entry.source.mac});
         }
     }
-    for (const Entry& other : entries_) {
-        const Clock& theirs = other.clocks[index];
-        if (&other == &entry || !theirs.running) continue;
-        const Instant from = std::max(clock.since, theirs.since);
-        const Instant both = std::min(end, theirs.until) - from;
-        if (both < Instant{kDeadlockNs} * 1000 || deadlocks_.size() >= kMaxSpans) continue;
-        deadlocks_.push_back({entry.source.mac, other.source.mac, std::uint8_t(index), ns_of(from),
-                              std::int64_t(both / 1000)});
-        if (timeline_) {
-            timeline_->add({.ns = ns_of(from) + kDeadlockNs,
-                            .value = std::uint64_t(both / 1000),
-                            .cause = clock.event,
-                            .kind = TimelineKind::kDeadlock,
-                            .priority = std::uint8_t(index),
-                            .mac = entry.source.mac});
-        }
+    if (length >= Instant{kDeadlockNs} * 1000 && entry.source.mac_known &&
+        long_.size() < kMaxLong) {
+        long_.push_back({entry.source.mac, std::uint8_t(index), clock.since, end, clock.event});
     }
 }
 
-void PauseLedger::on_data(const Packet& packet, std::int64_t when_ns) {
+PauseCounts::Basis PauseLedger::basis_of(const Entry& entry) {
+    if (entry.way != Way::kUnknown) return PauseCounts::Basis::kDirection;
+    return entry.is_end ? PauseCounts::Basis::kDestination : PauseCounts::Basis::kAllData;
+}
+
+void PauseLedger::on_data(const Packet& packet, std::int64_t when_ns, std::uint32_t point,
+                          Way way) {
     const std::size_t priority = priority_of(packet);
     const Instant now = (Instant{when_ns} - base_ns_) * 1000;
     for (Entry& entry : entries_) {
-        if (entry.source.mac != packet.destination_mac) continue;
+        const bool to_it = entry.source.mac == packet.destination_mac;
+        entry.is_end |= to_it || entry.source.mac == packet.source_mac;
+        const bool same_point = entry.source.point == point;
+        const bool meets =
+            same_point && way != Way::kUnknown && entry.way != Way::kUnknown && way != entry.way;
+        const std::array<bool, 3> counts{meets, to_it, same_point && packet.payload_bytes > 0};
         for (const std::size_t index : {priority, std::size_t{8}}) {
             Clock& clock = entry.clocks[index];
             if (!clock.running || now > clock.until || now < clock.since) continue;
-            PauseCounts& counts = counts_of(entry.source, index);
-            counts.reaction_ns =
-                std::max(counts.reaction_ns.value_or(0), std::int64_t((now - clock.since) / 1000));
-            clock.late_bytes += l2_bytes(packet.frame_bytes);
-            counts.late_bytes = std::max(counts.late_bytes, clock.late_bytes);
+            for (std::size_t basis = 0; basis < counts.size(); ++basis) {
+                if (!counts[basis]) continue;
+                Late& late = entry.late[index][basis];
+                late.reaction_ns = std::max(late.reaction_ns.value_or(0),
+                                            std::int64_t((now - clock.since) / 1000));
+                clock.late_bytes[basis] += l2_bytes(packet.frame_bytes);
+                late.bytes = std::max(late.bytes, clock.late_bytes[basis]);
+            }
         }
     }
 }
 
 void PauseLedger::on_packet(const Packet& packet, std::int64_t when_ns, bool mac_known,
-                            std::uint64_t frame, std::uint32_t point) {
+                            std::uint64_t frame, std::uint32_t point, Way way) {
     const bool pfc = packet.verdict == Verdict::kPfc;
     if (!pfc && packet.verdict != Verdict::kGlobalPause) {
-        if (running_ > 0 && packet.ip_version != 0) on_data(packet, when_ns);
+        if (running_ > 0 && packet.ip_version != 0) on_data(packet, when_ns, point, way);
         return;
     }
     if (!based_) base_ns_ = when_ns;
@@ -190,6 +191,7 @@ void PauseLedger::on_packet(const Packet& packet, std::int64_t when_ns, bool mac
         ++not_tracked_;
         return;
     }
+    entry->way = way;
     if (!pfc) {
         ++entry->source.global_frames;
         apply(*entry, 8, packet.pause.quanta[0], when_ns, frame);
@@ -210,7 +212,7 @@ std::array<PauseLedger::Latest, 8>& PauseLedger::latest_at(std::uint32_t point) 
 }
 
 void PauseLedger::finish() {
-    // In order of their ends, so that those which hold each other are seen.
+    // In order of their ends.
     while (running_ > 0) {
         Entry* first = nullptr;
         std::size_t at = 0;
@@ -223,6 +225,22 @@ void PauseLedger::finish() {
             }
         }
         close(*first, at, first->clocks[at].until);
+    }
+    for (const HeldTogether& held :
+         held_together(std::move(long_), Instant{kDeadlockNs} * 1000, kMaxSpans)) {
+        deadlocks_.push_back({held.members.front(),
+                              {held.members.begin() + 1, held.members.end()},
+                              held.priority,
+                              ns_of(held.from),
+                              std::int64_t((held.to - held.from) / 1000)});
+        if (!timeline_) continue;
+        timeline_->add({.ns = ns_of(held.from) + kDeadlockNs,
+                        .value = std::uint64_t((held.to - held.from) / 1000),
+                        .more = held.members.size(),
+                        .cause = held.event,
+                        .kind = TimelineKind::kDeadlock,
+                        .priority = held.priority,
+                        .mac = held.members.back()});
     }
 }
 
@@ -253,6 +271,13 @@ std::vector<PauseLedger::Source> PauseLedger::sources() const {
     sources.reserve(entries_.size());
     for (const Entry& entry : entries_) {
         Source& source = sources.emplace_back(entry.source);
+        const PauseCounts::Basis basis = basis_of(entry);
+        for (std::size_t i = 0; i < 9; ++i) {
+            PauseCounts& counts = counts_of(source, i);
+            counts.reaction_ns = entry.late[i][std::size_t(basis)].reaction_ns;
+            counts.late_bytes = entry.late[i][std::size_t(basis)].bytes;
+            counts.basis = basis;
+        }
         if (!link_rate_) continue;
         for (std::size_t i = 0; i < 9; ++i) {
             const Clock& clock = entry.clocks[i];

@@ -22,6 +22,7 @@ void PsnSpace::start(const Frame& frame) {
     slack_ = 0;
     run_ = {};
     doubt_ = {};
+    tail_ = {};
     started_ = true;
 }
 
@@ -60,6 +61,8 @@ PsnSpace::Outcome PsnSpace::on_data(const Frame& frame) {
         outcome.gap_psns = std::uint32_t(at - gap_first);
         outcome.only_gap = gaps_.size() == 1;
     }
+    // What a resend did not bring again may have been lost in it: who asks for it tells.
+    if (run_.rewind) tail_ = {run_.next, next_};
     next_ = at + frame.span;
     slack_ = std::max<std::int64_t>(0, std::int64_t{frame.span_most} - frame.span);
     run_ = {};
@@ -78,6 +81,7 @@ void PsnSpace::on_behind(const Frame& frame, std::int64_t at, std::int64_t silen
         gaps_.insert(gaps_.begin(), {at, start_, first_ns_, false});
         start_ = at;
     }
+    lose_tail(at);
     std::int64_t passed_ns = 0;
     const std::uint64_t filled = fill(at, at + frame.span, passed_ns);
     const bool asked = nak_at_ >= 0 && at >= nak_at_ && frame.reliable;
@@ -147,13 +151,23 @@ bool PsnSpace::confirm_rewind(bool asked) {
     return true;
 }
 
+/// It is asked for, or sent, from `at` on.
+void PsnSpace::lose_tail(std::int64_t at) {
+    if (at < tail_.first || at >= tail_.end) return;
+    if (at == tail_.first) sum_.lost_in_resend += std::uint64_t(tail_.end - tail_.first);
+    tail_ = {};
+}
+
 void PsnSpace::on_ack(Psn psn) {
-    if (started_ && answers(psn)) cover(unwrapped(psn) + 1);
+    if (!started_ || !answers(psn)) return;
+    if (unwrapped(psn) >= tail_.first) tail_ = {};
+    cover(unwrapped(psn) + 1);
 }
 
 void PsnSpace::on_nak(Psn psn) {
     if (!started_ || !answers(psn)) return;
     const std::int64_t at = unwrapped(psn);
+    lose_tail(at);
     cover(at);
     nak_at_ = at;
     for (Gap& gap : gaps_) gap.nak |= gap.end > at;

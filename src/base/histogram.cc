@@ -11,7 +11,10 @@ Histogram::Histogram(unsigned max_bits) : counts_(index((std::uint64_t{1} << max
 
 void Histogram::merge(const Histogram& other) {
     assert(counts_.size() == other.counts_.size());
-    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    const std::size_t used = other.used();
+    for (std::size_t i = 0; i < used; ++i) {
+        if (other.counts_[i] > 0) counts_[i] += other.counts_[i];
+    }
     count_ += other.count_;
     sum_ += other.sum_;
     min_ = std::min(min_, other.min_);
@@ -19,7 +22,7 @@ void Histogram::merge(const Histogram& other) {
 }
 
 void Histogram::clear() {
-    std::fill(counts_.begin(), counts_.end(), 0);
+    std::fill_n(counts_.begin(), used(), 0);
     count_ = max_ = 0;
     sum_ = 0;
     min_ = ~std::uint64_t{0};
@@ -58,7 +61,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Histogram::cumulative(
 
 std::uint64_t Histogram::count_above(std::uint64_t limit) const {
     std::uint64_t above = 0;
-    for (std::size_t i = std::min(index(limit), counts_.size() - 1) + 1; i < counts_.size(); ++i) {
+    for (std::size_t i = std::min(index(limit), counts_.size() - 1) + 1; i < used(); ++i) {
         above += counts_[i];
     }
     return above;

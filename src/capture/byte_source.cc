@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "rocegen/base/error.h"
+#include "rocegen/capture/mapped_pages.h"
 
 namespace rocegen {
 namespace {
@@ -19,6 +21,7 @@ class FileInput : public ByteInput {
 public:
     FileInput(int fd, bool owned) : fd_(fd), owned_(owned) {}
     ~FileInput() override {
+        watched_.reset();
         if (!map_.empty()) ::munmap(const_cast<std::byte*>(map_.data()), map_.size());
         if (owned_) ::close(fd_);
     }
@@ -46,32 +49,38 @@ public:
             return {};
         }
         map_ = {static_cast<const std::byte*>(at), bytes};
+        watched_.emplace(map_);
         return map_;
     }
-    /// Pages are read here, where a file that became shorter is an error: touching them would end
-    /// the process.
+    /// Pages are read here, where a file that became shorter is an error. Those that vanish later,
+    /// before they are used, are zeros by then.
     bool prepare(std::size_t done, std::size_t from, std::size_t to) override {
         auto* const base = const_cast<std::byte*>(map_.data());
         const std::size_t first = from & ~(kPageBytes - 1);
         done &= ~(kPageBytes - 1);
         if (done > released_) ::madvise(base + released_, done - released_, MADV_DONTNEED);
         released_ = std::max(released_, done);
+        if (watched_->vanished()) return false;  // damage() says so
         while (::madvise(base + first, to - first, MADV_POPULATE_READ) != 0) {
             if (errno == EINTR || errno == EAGAIN) continue;
-            damage_ = errno == EFAULT ? "read error: the file became shorter while it was read"
-                                      : fmt::format("read error: {}", std::strerror(errno));
+            damage_ =
+                errno == EFAULT ? kShorter : fmt::format("read error: {}", std::strerror(errno));
             return false;
         }
         return true;
     }
-    std::string damage() const override { return damage_; }
+    std::string damage() const override {
+        return damage_.empty() && watched_ && watched_->vanished() ? kShorter : damage_;
+    }
 
 private:
+    static constexpr const char* kShorter = "read error: the file became shorter while it was read";
     static constexpr std::size_t kLeastMapped = 1u << 20, kPageBytes = 4096;
 
     int fd_;
     bool owned_;
     std::span<const std::byte> map_;
+    std::optional<WatchedMapping> watched_;  ///< `map_`, if there is one.
     std::size_t released_ = 0;
     std::string damage_;
 };

@@ -56,6 +56,11 @@ CaptureFileReport describe(const CaptureReader& reader) {
     return file;
 }
 
+PauseLedger::Way way_of(PacketDirection direction) {
+    if (direction == PacketDirection::kUnknown) return PauseLedger::Way::kUnknown;
+    return direction == PacketDirection::kInbound ? PauseLedger::Way::kIn : PauseLedger::Way::kOut;
+}
+
 void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::uint64_t skip_first,
               CaptureReport& report, CaptureSeries* series) {
     Unwrapper unwrapper;
@@ -88,10 +93,12 @@ void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::u
         }
         if (extract) extract->write(record);
         totals.on_record(when_ns, record.wire_bytes, record.bytes.size());
+        if (link.hardware_time) totals.on_hardware_time(when_ns - sane_ns(record.time));
         totals.on_packet(packet);
         if (unwrapped.layer_count > 0) count_tunnels(report.tunnels, unwrapped);
         const std::uint32_t point = point_of(record.file, record.interface);
-        report.pause.on_packet(packet, when_ns, unwrapped.macs_known, frame, point);
+        report.pause.on_packet(packet, when_ns, unwrapped.macs_known, frame, point,
+                               way_of(record.direction));
         if (report.flows.on_packet(packet, when_ns, frame, point)) {
             report.bursts.on_frame(when_ns, packet.frame_bytes, packet.source_ip,
                                    packet.destination_ip, frame);
@@ -232,6 +239,9 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
         .pause = PauseLedger{link_rate, time_ns("--watchdog", arguments.watchdog, 1)}};
     report.bursts = BurstMeter{bursts, &report.timeline};
     report.cnp_interval_ns = time_ns("--cnp-interval", arguments.cnp_interval, 0);
+    if (!arguments.interval.empty()) {
+        report.intervals.emplace(time_ns("--interval", arguments.interval, 1000));
+    }
     report.lossless = numbers("--lossless", arguments.lossless, 7);
     report.lossless_dscp = numbers("--lossless-dscp", arguments.lossless_dscp, 63);
     report.watch();

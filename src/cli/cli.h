@@ -53,6 +53,7 @@ struct RunArguments : LoadArguments {
     bool json = false;
     bool force = false;  ///< Takes interfaces that the machine itself uses.
     std::string capture_limit = "1GiB";
+    bool single = false;  ///< One run of a campaign: `repeat` and `sweep` are not for it.
     std::vector<std::string> command_line;
 };
 ExitStatus run(const RunArguments& arguments);
@@ -75,6 +76,7 @@ struct AnalyzeArguments {
     std::size_t max_flows = 1'000'000;
     std::string windows = "10us,100us,1ms";  ///< For bursts.
     std::string burst_threshold = "90%";     ///< Of the link rate.
+    std::string interval;                    ///< Of CE shares and CNP rates; empty: none.
     std::string cnp_interval = "4us", watchdog = "100ms";
     std::string lossless, lossless_dscp;  ///< Priorities and DSCPs, "3,4"; empty: not said.
     std::uint64_t skip_first = 0;         ///< Records.
@@ -95,6 +97,7 @@ struct DiffArguments {
     bool json = false;
     bool same_clock = false;       ///< Of both captures' times.
     std::string window = "100ms";  ///< Longest delay that is looked for.
+    std::size_t max_flows = 1'000'000;
 };
 ExitStatus diff(const DiffArguments& arguments);
 

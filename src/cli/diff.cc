@@ -73,6 +73,7 @@ ExitStatus diff(const DiffArguments& arguments) {
             ExitStatus::kBadInput,
             fmt::format("--window: {} is no time of 1 ns or more, like 100ms", arguments.window));
     }
+    options.flow_limit = arguments.max_flows;
     options.window_ns = window.value().count() / 1000;
     options.by_content =
         is_whole(arguments.before, arguments.choice) && is_whole(arguments.after, arguments.choice);

@@ -69,7 +69,11 @@ Loaded load(const LoadArguments& arguments) {
     Diagnostics diagnostics;
     Loaded loaded;
     const auto profile_path = find(arguments.profile, "profiles");
-    const Overrides overrides = parse_overrides(arguments.settings, diagnostics);
+    Overrides overrides = parse_overrides(arguments.settings, diagnostics);
+    if (arguments.duration) {
+        overrides.profile.push_back(
+            {"phases.measure", *arguments.duration, "--duration " + *arguments.duration});
+    }
     std::optional<Profile> profile = load_profile(profile_path, diagnostics, overrides.profile);
     std::optional<Testbed> testbed;
     if (arguments.testbed.empty()) {
@@ -81,33 +85,19 @@ Loaded load(const LoadArguments& arguments) {
         testbed = load_testbed(testbed_path, diagnostics, overrides.testbed);
         loaded.testbed_text = read_all(testbed_path);
     }
-    if (profile && arguments.duration) {
-        const auto duration = parse_time(*arguments.duration);
-        const std::string& text = *arguments.duration;
-        if (!duration.ok()) {
-            diagnostics.error({"--duration"}, text + " " + duration.why());
-        } else if (duration.value() < Picoseconds{1us} || duration.value() > Picoseconds{1000h}) {
-            diagnostics.error({"--duration"}, text + " is out of range; 1us to 1000h is allowed");
-        } else {
-            profile->measure = duration.value();
-        }
-    }
     std::optional<Plan> plan;
     if (profile && testbed && !diagnostics.failed()) {
         plan = build_plan(*profile, *testbed, diagnostics);
         loaded.behaviours = behaviours_of(*profile, *testbed, diagnostics);
     }
     if (diagnostics.failed() || !plan) {
-        std::string text = diagnostics.text();
-        for (const std::string& setting : arguments.settings) {
-            text += fmt::format("with --set {}\n", setting);
-        }
-        throw Failure(ExitStatus::kBadInput, text);
+        throw Failure(ExitStatus::kBadInput, diagnostics.text());
     }
     loaded.profile = std::move(*profile);
     loaded.testbed = std::move(*testbed);
     loaded.plan = std::move(*plan);
-    loaded.profile_text = read_all(profile_path);
+    loaded.profile_text = text_in_force(read_all(profile_path), overrides.profile);
+    loaded.testbed_text = text_in_force(loaded.testbed_text, overrides.testbed);
     loaded.warnings = diagnostics.text();
     return loaded;
 }

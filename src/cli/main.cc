@@ -20,13 +20,14 @@ int main(int argc, char** argv) {
                    "Directory for report.json, report.txt and meta.json; made if missing");
     run.add_option(
         "--capture", run_arguments.capture,
-        "pcapng of every frame sent and received; on an emulated testbed capture.on of the "
-        "profile chooses the hosts");
+        "pcapng of every frame sent and received, or of those around triggers; the profile's "
+        "`capture` says at which hosts and why");
     run.add_option("--capture-limit", run_arguments.capture_limit,
                    "Size at which a live run's capture file ends, like 1GiB (the default)");
     run.add_flag("--force", run_arguments.force,
                  "Send on interfaces with an address or the default route, too");
     run.add_flag("--json", run_arguments.json, "Print report.json alone on stdout");
+    run.add_flag("--single-run", run_arguments.single)->group("");  // of a campaign's child
 
     rocegen::cli::LoadArguments check_arguments;
     CLI::App& check = *app.add_subcommand("check", "Validate a profile and print its plan");
@@ -71,6 +72,8 @@ int main(int argc, char** argv) {
                        "Windows for bursts, up to four: 10us,50us,100us");
     analyze.add_option("--burst-threshold", analyze_arguments.burst_threshold,
                        "A burst is this share of --link-rate within a window: 90%");
+    analyze.add_option("--interval", analyze_arguments.interval,
+                       "Also says each flow's CE share and CNP rate in intervals of so long: 1ms");
     analyze.add_option("--cnp-interval", analyze_arguments.cnp_interval,
                        "Least time between two CNPs of a receiver's flow: 4us");
     analyze.add_option("--watchdog", analyze_arguments.watchdog,
@@ -138,6 +141,8 @@ int main(int argc, char** argv) {
     diff.add_option("--window", diff_arguments.window,
                     "Longest delay that is looked for; memory grows with it")
         ->capture_default_str();
+    diff.add_option("--max-flows", diff_arguments.max_flows,
+                    "Flows that are told apart; frames of others are counted alone");
     diff.add_flag("--json", diff_arguments.json, "Print all of it as JSON on stdout");
     diff.footer(
         "Exit status: 0 compared; 1 a capture is damaged (compared up to the damage) or no frame "

@@ -4,12 +4,15 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <functional>
 #include <optional>
 
-#include "cli/cli.h"
+#include "cli/campaign.h"
 #include "cli/run_capture.h"
 #include "rocegen/dpdk/live.h"
 #include "rocegen/fabric/fabric.h"
+#include "rocegen/report/campaign.h"
 #include "rocegen/report/expect.h"
 #include "rocegen/report/json.h"
 #include "rocegen/report/meta.h"
@@ -25,6 +28,14 @@ std::atomic<bool> stop_requested{false};  // a signal handler can reach nothing 
 void note_congestion_control(const Loaded& loaded, Result& result) {
     for (std::size_t f = 0; f < loaded.behaviours.size(); ++f) {
         const FlowBehaviour& flow = loaded.behaviours[f];
+        if (flow.reno) {
+            result.notes.push_back(fmt::format(
+                "flow {}: TCP NewReno without SACK, initial window {} segments, timeout at least "
+                "{}, an ACK every {} segments or after {}, ECN {}",
+                loaded.plan.flows[f].name, flow.reno->initial_window, to_text(flow.reno->rto_min),
+                flow.reno->ack_every, to_text(flow.reno->delayed_ack),
+                flow.reno->ecn ? "on" : "off"));
+        }
         if (!flow.dcqcn) continue;
         const DcqcnSet& set = *find_dcqcn_set(flow.dcqcn_set);
         result.notes.push_back(fmt::format(
@@ -38,7 +49,7 @@ void note_congestion_control(const Loaded& loaded, Result& result) {
 
 /// What the switches saw goes to `seen`.
 Result run_emulated(const Loaded& loaded, const std::string& capture_file,
-                    std::optional<FabricResult>& seen) {
+                    const std::function<void(Result&)>& judge, std::optional<FabricResult>& seen) {
     struct sigaction action {};
     action.sa_handler = [](int) { stop_requested.store(true, std::memory_order_relaxed); };
     sigaction(SIGINT, &action, nullptr);
@@ -52,12 +63,19 @@ Result run_emulated(const Loaded& loaded, const std::string& capture_file,
     std::optional<RunCapture> capture;
     if (!capture_file.empty()) capture.emplace(capture_file, loaded, fabric);
     Result result = fabric.run(stop_requested);
-    if (capture) capture->close();
     note_congestion_control(loaded, result);
     if (loaded.testbed.has_switches()) {
         seen = fabric.fabric_result();
         result.fabric = totals(*seen);
     }
+    judge(result);
+    if (!capture) return result;
+    std::vector<std::string> failed;
+    for (const ExpectationResult& e : result.expectations) {
+        if (!e.holds) failed.push_back(e.text);
+    }
+    result.capture = capture->close(failed);
+    judge(result);
     return result;
 }
 
@@ -86,11 +104,15 @@ std::uint64_t capture_limit(const RunArguments& arguments) {
                               limit.ok() ? "is too small" : limit.why()));
 }
 
-Result run_on_ports(const Loaded& loaded, const RunArguments& arguments) {
+Result run_on_ports(const Loaded& loaded, const RunArguments& arguments,
+                    const std::string& capture_file, std::function<void(Result&)> judge) {
     LiveConfig config;
     config.force = arguments.force;
-    config.capture.path = arguments.capture;
+    config.capture.path = capture_file;
     config.capture.limit_bytes = capture_limit(arguments);
+    config.capture.watched = watched_ports(loaded);
+    config.capture.triggered = capture_config(loaded);
+    config.judge = std::move(judge);
     for (const TestbedPort& port : loaded.testbed.ports) {
         LivePortConfig& live = config.ports.emplace_back(
             LivePortConfig{port.name, port.device, port.link_rate, port.mtu, port.driver});
@@ -108,23 +130,41 @@ Result run_on_ports(const Loaded& loaded, const RunArguments& arguments) {
     return run_live(loaded.plan, config);
 }
 
-std::vector<Claim> claims_of(const Profile& profile, const Testbed& testbed) {
+std::string why_missing(Expectation::Need need, const Testbed& testbed) {
+    if (need == Expectation::Need::kCapture) return "needs capture, and the run had no --capture";
+    return fmt::format("needs {}, which testbed {} has not", to_text(need), testbed.name);
+}
+
+std::vector<Claim> claims_of(const Profile& profile, const Testbed& testbed, bool captures) {
     std::vector<Claim> claims;
     for (const Expectation& e : profile.expect) {
-        const auto missing = missing_need(e, testbed);
+        const auto missing = missing_need(e, testbed, captures);
         claims.push_back({e.text, std::string{to_text(e.scope)}, e.name, e.metric,
                           std::string{to_text(e.compare)}, e.value, e.place.line,
-                          missing ? fmt::format("needs {}, which testbed {} has not",
-                                                to_text(*missing), testbed.name)
-                                  : ""});
+                          missing ? why_missing(*missing, testbed) : ""});
     }
     return claims;
+}
+
+/// --capture, or in the report's folder where the profile has triggers; empty: none.
+std::string capture_file(const RunArguments& arguments, const Profile& profile) {
+    if (!arguments.capture.empty() || !profile.capture.triggers.any()) return arguments.capture;
+    if (arguments.out.empty()) {
+        fmt::print(stderr,
+                   "the profile's capture has triggers, and there is no file for it: give "
+                   "--capture FILE or --out DIR\n");
+        return {};
+    }
+    std::error_code failed;  // write_report() says so
+    std::filesystem::create_directories(arguments.out, failed);
+    return (std::filesystem::path{arguments.out} / "capture.pcapng").string();
 }
 
 }  // namespace
 
 ExitStatus run(const RunArguments& arguments) {
     Loaded loaded = load(arguments);
+    if (!arguments.single && is_campaign(loaded.profile)) return run_campaign(arguments, loaded);
     fmt::print(stderr, "{}", loaded.warnings);
     Meta meta = collect_meta();
     meta.command_line = arguments.command_line;
@@ -135,17 +175,27 @@ ExitStatus run(const RunArguments& arguments) {
     }
     meta.tag_run = loaded.plan.run;
 
+    const std::string capture = capture_file(arguments, loaded.profile);
+    const auto judge = [&loaded](Result& result) {
+        result.testbed_name = loaded.testbed.name;
+        // What needs a capture is asked when there is one: at the end.
+        evaluate(claims_of(loaded.profile, loaded.testbed, result.capture.has_value()), loaded.plan,
+                 result);
+    };
     std::optional<FabricResult> seen;
-    Result result =
-        live ? run_on_ports(loaded, arguments) : run_emulated(loaded, arguments.capture, seen);
+    const Result result = live ? run_on_ports(loaded, arguments, capture, judge)
+                               : run_emulated(loaded, capture, judge, seen);
     const FabricResult* fabric = seen ? &*seen : nullptr;
-    result.testbed_name = loaded.testbed.name;
     meta.wall_end_utc = utc_now();
-    evaluate(claims_of(loaded.profile, loaded.testbed), loaded.plan, result);
 
     const Evidence evidence{loaded.profile_text, loaded.testbed_text};
     if (!arguments.out.empty()) {
         write_report(arguments.out, result, loaded.plan, evidence, meta, fabric);
+        if (arguments.single) {
+            write_file(std::filesystem::path{arguments.out} / "outcome.json",
+                       outcome_json(result, loaded.plan,
+                                    claims_of(loaded.profile, loaded.testbed, !capture.empty())));
+        }
     }
     if (arguments.json) {
         fmt::print("{}", to_json(result, loaded.plan, evidence, fabric));

@@ -68,6 +68,12 @@ std::vector<std::string> arguments(const EalConfig& config, bool hugepages) {
         args.insert(args.end(), {"-a", address});
     }
     std::vector<unsigned> main_cpus = allowed_cpus();
+    // Main wakes up now and then: not on a CPU on which a worker polls, if there is another.
+    const auto polls = [&config](unsigned cpu) {
+        return std::find(config.worker_cpus.begin(), config.worker_cpus.end(), cpu) !=
+               config.worker_cpus.end();
+    };
+    if (!std::all_of(main_cpus.begin(), main_cpus.end(), polls)) std::erase_if(main_cpus, polls);
     if (config.main_cpu) main_cpus = {*config.main_cpu};
     std::string lcores = fmt::format("--lcores=0@({})", fmt::join(main_cpus, ","));
     for (unsigned i = 0; i < config.worker_cpus.size(); ++i) {

@@ -6,13 +6,16 @@
 #include <algorithm>
 
 #include "rocegen/engine/port.h"
+#include "rocegen/wire/parse.h"
+#include "rocegen/wire/tag.h"
 
 namespace rocegen {
 
 NeighborService::NeighborService(const Plan& plan, std::uint32_t port, std::array<Vlan, 2> vlans)
     : vlans_(vlans),
       gateway_(plan.ports[port].gateway),
-      gateway_mac_(plan.ports[port].gateway_mac) {
+      gateway_mac_(plan.ports[port].gateway_mac),
+      run_(plan.run) {
     for (const HostPlan& host : plan.hosts) {
         if (host.port != port) continue;
         hosts_.push_back({host.ip, host.mac});
@@ -60,6 +63,12 @@ void NeighborService::poll(Picoseconds now) {
 void NeighborService::read(std::span<const std::byte> frame, Picoseconds now) {
     if (auto partner = read_lldp(frame)) {
         link_partner_ = std::move(partner);
+        return;
+    }
+    if (const Packet packet = parse(frame, now); packet.tagged) {
+        if (packet.tag.stream == kProbeStream && packet.tag.run == run_) {
+            probes_.push_back(packet.tag.sequence);
+        }
         return;
     }
     const auto said = read_neighbor(frame);

@@ -35,7 +35,7 @@ bool MbufPort::send_control(std::span<const std::byte> frame, Picoseconds now) n
 }
 
 void MbufPort::flush_unpaused(std::uint8_t paused) noexcept {
-    std::array<rte_mbuf*, kPending> burst;
+    std::array<rte_mbuf*, kBurst> burst;
     std::uint8_t here = 0;
     for (std::uint32_t i = tx_.begin; i < tx_.end; ++i) here |= std::uint8_t(1u << tx_.priority[i]);
     here &= std::uint8_t(~paused);
@@ -47,7 +47,7 @@ void MbufPort::flush_unpaused(std::uint8_t paused) noexcept {
         }
         if (mine == 0) continue;
         std::uint16_t offered = 0;
-        for (std::uint32_t i = tx_.begin; i < tx_.end; ++i) {
+        for (std::uint32_t i = tx_.begin; i < tx_.end && offered < kBurst; ++i) {
             if (mine & 1u << tx_.priority[i]) burst[offered++] = tx_.pending[i];
         }
         const std::uint16_t sent = rte_eth_tx_burst(port_id_, queue, burst.data(), offered);

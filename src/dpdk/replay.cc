@@ -24,8 +24,8 @@
 namespace rocegen {
 namespace {
 
-/// Frames read ahead: 20 ms at 100,000 a second, and less than the smallest pool.
-constexpr unsigned kAhead = 2048;
+/// Frames read ahead: 40 ms at 100,000 a second. A smaller pool limits it.
+constexpr unsigned kAhead = 4096;
 constexpr auto kNoise = std::chrono::duration_cast<Picoseconds>(200ms);
 constexpr auto kGap = std::chrono::duration_cast<Picoseconds>(10us);
 constexpr auto kStart = std::chrono::duration_cast<Picoseconds>(5ms);

@@ -60,6 +60,7 @@ Session::Session(const Plan& plan, const LiveConfig& config, const FrameNeeds& n
       signals_(signals),
       templates_(plan),
       streams_(make_streams(plan, templates_)),
+      start_(plan),
       rendering_{templates_, streams_} {
     const std::vector<std::uint16_t> ids = create_ports(config.ports);
     control_pool_.emplace(Pool::rx("rocegen_control", PoolSize::control(), SOCKET_ID_ANY));
@@ -74,6 +75,9 @@ Session::Session(const Plan& plan, const LiveConfig& config, const FrameNeeds& n
         ports_.emplace_back(*this, i, ids[i], needs);
         set_port_extras(i, needs);
     }
+    std::vector<NeighborService*> services;
+    for (const PortState& state : ports_) services.push_back(state.neighbors.get());
+    probes_.emplace(plan, std::move(services));
     crew_.emplace(timeline_, jobs(assignment));
 }
 
@@ -82,7 +86,7 @@ Session::PortState::PortState(Session& session, std::uint32_t index, std::uint16
     : device(port_id, session.config_.ports[index], needs, queue_needs(session.plan_, index)),
       port(port_id, device.tx_pool(), session.rendering_),
       no_more(session.plan_, session.templates_, session.streams_, {}),
-      analyzer(session.plan_, session.config_.icrc_check) {
+      analyzer(session.plan_, session.config_.icrc_check, &session.start_, index) {
     for (const StormPlan& storm : session.plan_.storms) {
         if (storm.port == index) storms.emplace_back(storm);
     }
@@ -95,7 +99,8 @@ Session::PortState::PortState(Session& session, std::uint32_t index, std::uint16
         if (session.plan_.sources[s].port == index) mine.push_back(s);
     }
     if (mine.empty()) return;
-    transmitter.emplace(session.plan_, session.templates_, session.streams_, mine);
+    transmitter.emplace(session.plan_, session.templates_, session.streams_, mine, nullptr,
+                        &session.start_);
 }
 
 void Session::set_port_extras(std::uint32_t index, const FrameNeeds& needs) {
@@ -143,17 +148,15 @@ std::vector<Crew::Job> Session::jobs(const Assignment& assignment) {
 
 bool Session::run() {
     bool interrupted = quiet_phase();
-    for (PortState& state : ports_) {
-        state.device.start_counting();
-        state.counters_before = read_counters(state.device.interface());
-    }
+    start_counting();
     const Picoseconds learning = learning_time();
     timeline_.start(kAhead + learning);
     if (capture_) capture_->start(utc_of_zero(clock_));
     crew_->send();
     if (learning > Picoseconds{0}) interrupted = interrupted || learning_phase();
+    interrupted = interrupted || warmup_phase();
     interrupted = interrupted || sending_phase();
-    sent_at_ = std::min(clock_.now(), plan_.measure);
+    sent_at_ = std::min(clock_.now(), plan_.sent_until());
     crew_->drain();
     interrupted |= draining_phase();
     ended_at_ = clock_.now();
@@ -178,24 +181,48 @@ bool Session::quiet_phase() {
 Picoseconds Session::learning_time() const {
     constexpr Picoseconds kAnnouncing = std::chrono::milliseconds{100};
     constexpr Picoseconds kAsking = std::chrono::seconds{1};  // some tries, 250 ms apart
+    constexpr Picoseconds kProbing = std::chrono::milliseconds{200};
     Picoseconds time{};
     for (const PortState& state : ports_) {
         if (!state.neighbors) continue;
+        if (plan_.learn) return *plan_.learn;
         time = std::max(time, state.neighbors->waits() ? kAsking : kAnnouncing);
     }
+    if (!probes_->pairs().empty()) time += kProbing;
     return time;
 }
 
 void Session::poll_neighbors() {
-    for (PortState& state : ports_) {
-        if (state.neighbors) state.neighbors->poll(clock_.now());
+    for (std::uint32_t i = 0; i < ports_.size(); ++i) {
+        if (!ports_[i].neighbors) continue;
+        ports_[i].neighbors->poll(clock_.now());
+        for (const std::uint32_t probe : ports_[i].neighbors->take_probes()) {
+            probes_->seen(i, probe);
+        }
     }
+}
+
+bool Session::gateways_known() const {
+    return std::none_of(ports_.begin(), ports_.end(), [](const PortState& state) {
+        return state.neighbors && state.neighbors->waits();
+    });
 }
 
 bool Session::learning_phase() {
     // Ends well before time 0: what it changes must be seen by all when they first send.
-    while (clock_.now() < -std::chrono::duration_cast<Picoseconds>(20ms)) {
+    constexpr Picoseconds kBetweenTries = std::chrono::milliseconds{50};
+    const Picoseconds end = -std::chrono::duration_cast<Picoseconds>(20ms);
+    // Announcements come first: a switch that knows no address floods.
+    Picoseconds next_try = clock_.now() + kBetweenTries;
+    for (int tries = 0; clock_.now() < end;) {
         poll_neighbors();
+        const Picoseconds now = clock_.now();
+        if (tries < PairProbes::kTries && now >= next_try && gateways_known()) {
+            // What found no room goes a little later, and is no try of its own.
+            const bool all = probes_->send(now);
+            tries += all;
+            next_try = now + (all ? kBetweenTries : Picoseconds{std::chrono::milliseconds{2}});
+        }
         if (signals_.wait(2ms)) return true;
     }
     for (std::uint32_t i = 0; i < ports_.size(); ++i) {
@@ -220,17 +247,36 @@ bool Session::learning_phase() {
     return false;
 }
 
+void Session::start_counting() {
+    for (PortState& state : ports_) {
+        state.device.start_counting();
+        state.counters_before = read_counters(state.device.interface());
+        state.accepted_before = state.port.accepted();
+        state.polled_before = state.port.polled();
+    }
+}
+
+bool Session::warmup_phase() {
+    if (!start_.any()) return false;
+    while (clock_.now() < plan_.warmup) {
+        const Picoseconds tick = std::chrono::duration_cast<Picoseconds>(kTick);
+        if (wait(std::min(tick, plan_.warmup - clock_.now()))) return true;
+    }
+    start_counting();
+    return false;
+}
+
 bool Session::sending_phase() {
     const bool may_end_early = std::all_of(plan_.sources.begin(), plan_.sources.end(),
                                            [](const SourcePlan& source) { return source.limited; });
     const Picoseconds look = std::chrono::duration_cast<Picoseconds>(may_end_early ? kLook : kTick);
     for (;;) {
         const Picoseconds now = clock_.now();
-        if (now >= plan_.measure) break;
+        if (now >= plan_.sent_until()) break;
         if (may_end_early && crew_->sent_all()) return false;
-        if (wait(std::min(look, plan_.measure - now))) return true;
+        if (wait(std::min(look, plan_.sent_until() - now))) return true;
     }
-    while (!crew_->sent_all() && clock_.now() < plan_.measure + kGrace) {
+    while (!crew_->sent_all() && clock_.now() < plan_.sent_until() + kGrace) {
         if (wait(std::chrono::duration_cast<Picoseconds>(1ms))) return true;
     }
     return false;

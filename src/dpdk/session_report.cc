@@ -39,26 +39,10 @@ void Session::report_storms(Result& result) const {
         std::uint64_t on_port = 0;
         const std::size_t first = result.storms.size();
         for (const PauseStorm& storm : ports_[i].storms) {
-            const StormAudit audit = storm.audit();
-            const StormPlan& plan = storm.plan();
-            on_port += audit.frames;
-            StormResult out;
-            out.name = plan.name;
+            StormResult out = storm_result(storm);
             out.port = config_.ports[i].name;
-            out.frames = audit.frames;
-            out.xoff_frames = audit.xoff_frames;
-            out.xon_frames = audit.xon_frames;
-            out.quanta = plan.quanta;
-            out.quanta_time = quanta_time(plan.quanta, plan.link_rate);
-            out.refresh = plan.refresh;
-            out.longest_gap = audit.longest_gap;
-            out.lapses = audit.lapses;
-            out.lapsed = audit.lapsed;
-            out.offered = audit.offered;
-            out.near_limit = audit.near_limit;
-            out.held_up = audit.held_up;
             out.pause_rx = result.ports[i].pfc_rx + result.ports[i].global_pause_rx;
-            out.holds = plan.holds();
+            on_port += out.frames;
             result.storms.push_back(std::move(out));
         }
         if (on_port == 0) continue;
@@ -73,6 +57,19 @@ void Session::report_storms(Result& result) const {
 }
 
 void Session::report_neighbors(Result& result) const {
+    if (!probes_->pairs().empty()) {
+        result.pairs_probed = probes_->pairs().size();
+        result.pairs_unreached = probes_->unreached();
+        for (std::string& sentence : probes_->complaints()) {
+            result.notes.push_back(std::move(sentence));
+        }
+        if (probes_->flooded() > 0) {
+            result.notes.push_back(
+                fmt::format("{} probes arrived at ports that they were not for: "
+                            "the switch floods unknown unicast.",
+                            probes_->flooded()));
+        }
+    }
     for (std::uint32_t i = 0; i < ports_.size(); ++i) {
         const PortState& state = ports_[i];
         PortResult& port = result.ports[i];
@@ -81,15 +78,15 @@ void Session::report_neighbors(Result& result) const {
         }
         if (!state.neighbors) continue;
         const NeighborService& neighbors = *state.neighbors;
-        port.flooded_rx = 0;
+        port.flooded_rx = state.analyzer.totals().not_ours.read();
         for (std::uint32_t s = 0; s < plan_.streams.size(); ++s) {
             if (plan_.receiving_port(plan_.streams[s]) == i) continue;
             *port.flooded_rx += state.analyzer.streams()[s].frames;
         }
         if (*port.flooded_rx > 0) {
             result.notes.push_back(
-                fmt::format("Port {} received {} frames of streams to other ports: the switch "
-                            "floods unknown unicast.",
+                fmt::format("Port {} received {} frames for addresses that are not its hosts': the "
+                            "switch floods unknown unicast.",
                             port.name, *port.flooded_rx));
         }
         if (plan_.ports[i].gateway && neighbors.gateway_mac()) {
@@ -113,13 +110,15 @@ void Session::report_neighbors(Result& result) const {
 std::string Session::storm_witness(const Result& result, std::uint32_t port,
                                    std::uint64_t frames) const {
     for (std::uint32_t other = 0; other < ports_.size(); ++other) {
-        const PortResult& peer = result.ports[other];
-        if (other != port && peer.pfc_rx + peer.global_pause_rx == frames) {
-            return fmt::format("port {}, which received as many", peer.name);
+        const auto& seen = ports_[other].analyzer.totals().frames;  // the warm-up's too
+        const std::uint64_t pauses = seen[std::size_t(Verdict::kPfc)].read() +
+                                     seen[std::size_t(Verdict::kGlobalPause)].read();
+        if (other != port && pauses == frames) {
+            return fmt::format("port {}, which received as many", result.ports[other].name);
         }
     }
     const auto sent = ports_[port].device.interface_frames_sent();
-    if (sent && *sent == ports_[port].port.accepted()) {
+    if (sent && *sent == ports_[port].port.accepted() - ports_[port].accepted_before) {
         return fmt::format("the counter tx_packets of {}", ports_[port].device.interface());
     }
     return {};
@@ -135,7 +134,7 @@ Result Session::report(bool interrupted) {
         analyzers.push_back({i, &state.analyzer});
         backlog.push_back(state.port.backlog());
     }
-    Result result = collect(plan_, streams_, transmitters, analyzers, sent_at_);
+    Result result = collect(plan_, streams_, transmitters, analyzers, sent_at_, {}, &start_);
     result.testbed_kind = "dpdk";
     result.clock = "tsc";
     result.interrupted = interrupted;
@@ -144,8 +143,8 @@ Result Session::report(bool interrupted) {
         const PortState& state = ports_[i];
         PortResult& port = result.ports[i];
         port.name = config_.ports[i].name;
-        state.device.report(port, state.port.accepted());
-        port.rx_frames = state.port.polled();
+        state.device.report(port, state.port.accepted() - state.accepted_before);
+        port.rx_frames = state.port.polled() - state.polled_before;
         const auto& notes = state.device.notes();
         result.notes.insert(result.notes.end(), notes.begin(), notes.end());
         if (state.port.unreadable() > 0) {
@@ -157,8 +156,20 @@ Result Session::report(bool interrupted) {
     report_neighbors(result);
     result.notes.push_back(fmt::format("The run's clock was {:+} ns off CLOCK_MONOTONIC after {}.",
                                        whole_ns(clock_error_), to_text(ended_at_)));
-    if (capture_) result.notes.push_back(capture_->finish());
     judge_generator(plan_, backlog, result);
+    if (config_.judge) config_.judge(result);
+    if (capture_) {
+        std::vector<std::string> failed;
+        for (const ExpectationResult& e : result.expectations) {
+            if (!e.holds) failed.push_back(e.text);
+        }
+        result.capture = capture_->finish(failed);
+        if (!capture_->problem().empty()) {
+            result.notes.push_back(
+                fmt::format("Writing the capture ended early: {}.", capture_->problem()));
+        }
+        if (config_.judge) config_.judge(result);  // what is expected of the capture
+    }
     return result;
 }
 

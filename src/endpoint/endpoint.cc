@@ -54,18 +54,35 @@ private:
     std::vector<Picoseconds> intervals_;
 };
 
-std::vector<Picoseconds> cnp_intervals(const Plan& plan, std::span<const FlowBehaviour> flows,
-                                       std::span<const std::uint32_t> receives,
-                                       std::vector<std::uint32_t>& scope_of) {
+bool reads(const Plan& plan, const StreamPlan& stream) {
+    const auto& shapes = plan.template_groups[stream.template_group].shapes;
+    return std::any_of(shapes.begin(), shapes.end(), [](const auto& spec) {
+        return spec && (spec->opcode & 0x1f) == IBV_OPCODE_RDMA_READ_REQUEST;
+    });
+}
+
+struct Scopes {
+    std::vector<std::uint32_t> of_sends, of_receives;  ///< KeyIndex::kNone: it sends no CNPs.
+    std::vector<Picoseconds> intervals;
+};
+
+/// Who sends CNPs: receivers, and requesters for the READ responses that they get.
+Scopes cnp_scopes(const Plan& plan, std::span<const FlowBehaviour> flows,
+                  std::span<const std::uint32_t> sends, std::span<const std::uint32_t> receives) {
+    Scopes out;
     CnpScopes scopes;
-    for (const std::uint32_t index : receives) {
-        const StreamPlan& stream = plan.streams[index];
+    const auto scope_of = [&](std::uint32_t index, bool back) {
+        StreamPlan stream = plan.streams[index];
         const FlowBehaviour& flow = flows[stream.flow];
-        scope_of.push_back(flow.dcqcn ? scopes.scope_of(stream, index, plan.receiving_port(stream),
-                                                        flow.cnp_scope, flow.dcqcn->cnp_interval)
-                                      : KeyIndex::kNone);
-    }
-    return scopes.intervals();
+        if (!flow.dcqcn || (back && !reads(plan, stream))) return KeyIndex::kNone;
+        if (back) std::swap(stream.source_host, stream.destination_host);
+        return scopes.scope_of(stream, index, plan.receiving_port(stream), flow.cnp_scope,
+                               flow.dcqcn->cnp_interval);
+    };
+    for (const std::uint32_t index : receives) out.of_receives.push_back(scope_of(index, false));
+    for (const std::uint32_t index : sends) out.of_sends.push_back(scope_of(index, true));
+    out.intervals = scopes.intervals();
+    return out;
 }
 
 }  // namespace
@@ -77,10 +94,16 @@ Endpoint::Endpoint(const Plan& plan, std::span<const FlowBehaviour> flows, Dcqcn
       sender_by_qp_(sends.size()),
       receiver_by_qp_(receives.size()),
       notification_({}),
-      timers_(sends.size()) {
+      timers_(sends.size() + receives.size()) {
     assert(flows.size() == plan.flows.size());
     add_senders(plan, flows, laws, sends);
-    add_receivers(plan, flows, receives);
+    add_receivers(plan, flows, laws, receives);
+    const Scopes scopes = cnp_scopes(plan, flows, sends, receives);
+    notification_ = NotificationPoint(scopes.intervals);
+    for (std::size_t i = 0; i < sends.size(); ++i) senders_[i].cnp_scope = scopes.of_sends[i];
+    for (std::size_t i = 0; i < receives.size(); ++i) {
+        receivers_[i].cnp_scope = scopes.of_receives[i];
+    }
 }
 
 void Endpoint::add_senders(const Plan& plan, std::span<const FlowBehaviour> flows, DcqcnLaws& laws,
@@ -112,16 +135,18 @@ void Endpoint::add_senders(const Plan& plan, std::span<const FlowBehaviour> flow
 }
 
 void Endpoint::add_receivers(const Plan& plan, std::span<const FlowBehaviour> flows,
-                             std::span<const std::uint32_t> receives) {
-    std::vector<std::uint32_t> scope_of;
-    notification_ = NotificationPoint(cnp_intervals(plan, flows, receives, scope_of));
+                             DcqcnLaws& laws, std::span<const std::uint32_t> receives) {
     receivers_.reserve(receives.size());
     for (const std::uint32_t index : receives) {
         const StreamPlan& stream = plan.streams[index];
         const FlowBehaviour& flow = flows[stream.flow];
         const auto at = std::uint32_t(receivers_.size());
-        Receiver& receiver = receivers_.emplace_back(
-            Receiver{.stream = index, .qp = stream.dest_qp, .cnp_scope = scope_of[at]});
+        Receiver& receiver =
+            receivers_.emplace_back(Receiver{.stream = index, .qp = stream.dest_qp});
+        if (flow.dcqcn && reads(plan, stream)) {
+            const BitRate line = plan.ports[plan.receiving_port(stream)].link_rate;
+            receiver.reaction.emplace(laws.of(*flow.dcqcn, line));
+        }
         const std::uint64_t key = key_of(plan.hosts[stream.source_host].ip,
                                          plan.hosts[stream.destination_host].ip, stream.dest_qp);
         [[maybe_unused]] const bool one =
@@ -156,28 +181,75 @@ std::uint32_t Endpoint::on_packet(const Packet& packet, Picoseconds now,
         ++counters_.unknown;
         return 0;
     }
+    if (cnp) {
+        on_cnp(packet, now);
+        return 0;
+    }
     const std::uint32_t at = sender_by_qp_.find(key);
     if (at == KeyIndex::kNone || senders_[at].qp != roce.dest_qp) {
         ++counters_.unknown;
-    } else if (!cnp) {
-        on_response(at, roce, now);
-    } else if (senders_[at].reaction) {
-        senders_[at].reaction->on_cnp(now);
-        note(at, Requester::Verdict::kIgnored);
+        return 0;
+    }
+    Sender& sender = senders_[at];
+    std::uint32_t count = 0;
+    if (packet.ecn == kCe) count = add_cnp(sender.cnp_scope, sender.stream, true, now, replies);
+    sender.cnps += count;
+    on_response(at, roce, now);
+    return count;
+}
+
+void Endpoint::on_cnp(const Packet& packet, Picoseconds now) noexcept {
+    const std::uint32_t qp = packet.roce.dest_qp;
+    const std::uint64_t key = key_of(packet.source_ip, packet.destination_ip, qp);
+    const std::uint32_t sender = sender_by_qp_.find(key);
+    if (sender != KeyIndex::kNone && senders_[sender].qp == qp) {
+        if (!senders_[sender].reaction) {
+            ++counters_.cnps_ignored;
+            return;
+        }
+        senders_[sender].reaction->on_cnp(now);
+        return note(sender, Requester::Verdict::kIgnored);
+    }
+    const std::uint32_t at = receiver_by_qp_.find(key);
+    if (at == KeyIndex::kNone || receivers_[at].qp != qp) {
+        ++counters_.unknown;
+    } else if (receivers_[at].reaction) {
+        receivers_[at].reaction->on_cnp(now);
+        timers_.set(senders_.size() + at, receivers_[at].reaction->next_timer());
     } else {
         ++counters_.cnps_ignored;
     }
-    return 0;
+}
+
+/// For a CE mark; how many of `replies` were filled.
+std::uint32_t Endpoint::add_cnp(std::uint32_t scope, std::uint32_t stream, bool forward,
+                                Picoseconds now, std::span<Reply> replies) noexcept {
+    if (scope == KeyIndex::kNone || !notification_.on_ce(scope, !replies.empty(), now)) return 0;
+    replies[0] = {.kind = Reply::Kind::kCnp, .syndrome = 0, .stream = stream, .forward = forward};
+    return 1;
+}
+
+Picoseconds Endpoint::response_due(std::uint32_t stream) const noexcept {
+    const std::uint32_t at = receiver_by_stream_.find(stream);
+    return at == KeyIndex::kNone ? Picoseconds{} : receivers_[at].response_due;
+}
+
+void Endpoint::on_response_sent(std::uint32_t stream, std::uint32_t frame_bytes,
+                                std::uint32_t l1_bytes, Picoseconds now) noexcept {
+    const std::uint32_t at = receiver_by_stream_.find(stream);
+    if (at == KeyIndex::kNone || !receivers_[at].reaction) return;
+    Receiver& receiver = receivers_[at];
+    receiver.reaction->on_bytes_sent(frame_bytes, now);
+    receiver.response_due = now + wire_time(l1_bytes, receiver.reaction->rate());
+    timers_.set(senders_.size() + at, receiver.reaction->next_timer());
 }
 
 std::uint32_t Endpoint::on_request(Receiver& receiver, const Packet& packet, Picoseconds now,
                                    std::span<Reply> replies) noexcept {
     std::uint32_t count = 0;
-    if (packet.ecn == kCe && receiver.cnp_scope != KeyIndex::kNone &&
-        notification_.on_ce(receiver.cnp_scope, !replies.empty(), now)) {
-        replies[count++] = {.kind = Reply::Kind::kCnp, .syndrome = 0, .stream = receiver.stream};
-        ++receiver.cnps;
-    }
+    if (packet.ecn == kCe)
+        count = add_cnp(receiver.cnp_scope, receiver.stream, false, now, replies);
+    receiver.cnps += count;
     if (!receiver.responder) return count;
     Reply reply;
     if (!receiver.responder->on_request(packet.roce, now, reply).reply) return count;
@@ -228,6 +300,12 @@ void Endpoint::on_sent(std::uint32_t stream, Psn psn, std::uint32_t frame_bytes,
 void Endpoint::on_timer(Picoseconds now) noexcept {
     while (timers_.next() <= now) {
         const auto at = std::uint32_t(timers_.next_timer());
+        if (at >= senders_.size()) {
+            ReactionPoint& reaction = *receivers_[at - senders_.size()].reaction;
+            reaction.on_timer(now);
+            timers_.set(at, reaction.next_timer());
+            continue;
+        }
         Sender& sender = senders_[at];
         auto verdict = Requester::Verdict::kIgnored;
         if (sender.reaction) sender.reaction->on_timer(now);
@@ -305,9 +383,16 @@ const Requester* Endpoint::requester(std::uint32_t stream) const noexcept {
     const Sender* sender = sender_of(stream);
     return sender && sender->requester ? &*sender->requester : nullptr;
 }
+const ReactionPoint* Endpoint::response_reaction(std::uint32_t stream) const noexcept {
+    const std::uint32_t at = receiver_by_stream_.find(stream);
+    if (at == KeyIndex::kNone || !receivers_[at].reaction) return nullptr;
+    return &*receivers_[at].reaction;
+}
 std::uint64_t Endpoint::cnps(std::uint32_t stream) const noexcept {
     const std::uint32_t at = receiver_by_stream_.find(stream);
-    return at == KeyIndex::kNone ? 0 : receivers_[at].cnps;
+    if (at != KeyIndex::kNone) return receivers_[at].cnps;
+    const Sender* sender = sender_of(stream);
+    return sender ? sender->cnps : 0;
 }
 const Responder* Endpoint::responder(std::uint32_t stream) const noexcept {
     const std::uint32_t at = receiver_by_stream_.find(stream);

@@ -17,6 +17,12 @@ bool TcpSender::may_send() const noexcept {
     return in_flight() < std::min(window_, options_.receive_window);
 }
 
+std::uint64_t TcpSender::limit() const noexcept {
+    if (resend_oldest_) return oldest_ + 1;
+    const std::uint64_t end = oldest_ + std::min(window_, options_.receive_window);
+    return options_.segments > 0 ? std::min(end, options_.segments) : end;
+}
+
 TcpSender::Segment TcpSender::take(Picoseconds now) noexcept {
     Segment segment;
     segment.number = resend_oldest_ ? oldest_ : next_++;
@@ -146,10 +152,15 @@ bool TcpReceiver::on_segment(std::uint64_t number, bool ce, bool cwr, Picosecond
                              Ack& ack) noexcept {
     if (cwr) echo_ = false;
     if (ce && options_.ecn) echo_ = true;
+    const bool after_a_later_one = number < highest_;
+    highest_ = std::max(highest_, number + 1);
     if (number != next_) {
-        if (number < next_ || !take_early(number)) ++duplicates_;
+        const bool fresh = number > next_ && take_early(number);
+        if (!fresh) ++duplicates_;
+        reordered_ += fresh && after_a_later_one;
         return send(ack);  // At once: the sender counts these.
     }
+    reordered_ += after_a_later_one;
     const bool fills_a_gap = early_count_ > 0;
     ++next_;
     while (early_[(next_ & mask_) / 64] & std::uint64_t{1} << (next_ & 63)) {

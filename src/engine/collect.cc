@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/collect_streams.h"
+#include "rocegen/engine/pause_board.h"
+
 namespace rocegen {
 
 Distribution summarize(const Histogram& histogram) {
@@ -18,9 +21,27 @@ Distribution summarize(const Histogram& histogram) {
     return d;
 }
 
-namespace {
+StormResult storm_result(const PauseStorm& storm) {
+    const StormAudit audit = storm.audit();
+    const StormPlan& plan = storm.plan();
+    StormResult out;
+    out.name = plan.name;
+    out.frames = audit.frames;
+    out.xoff_frames = audit.xoff_frames;
+    out.xon_frames = audit.xon_frames;
+    out.quanta = plan.quanta;
+    out.quanta_time = quanta_time(plan.quanta, plan.link_rate);
+    out.refresh = plan.refresh;
+    out.longest_gap = audit.longest_gap;
+    out.lapses = audit.lapses;
+    out.lapsed = audit.lapsed;
+    out.offered = audit.offered;
+    out.near_limit = audit.near_limit;
+    out.held_up = audit.held_up;
+    out.holds = plan.holds();
+    return out;
+}
 
-/// Enough points to draw it by.
 std::vector<CdfPoint> shape_of(const Histogram& histogram) {
     constexpr std::uint32_t kPoints = 400;
     std::vector<CdfPoint> points;
@@ -31,150 +52,7 @@ std::vector<CdfPoint> shape_of(const Histogram& histogram) {
     return points;
 }
 
-/// L2 bytes with FCS of frames whose sum without FCS is known. Frames under the minimum are padded by
-/// the MAC: a stream's frames are all shorter or none is.
-std::uint64_t l2_sum(std::uint64_t frames, std::uint64_t frame_bytes) {
-    if (frames == 0) return 0;
-    return std::max(frame_bytes, frames * kMinFrameBytes) + frames * kFcsBytes;
-}
-
-/// Counts the shapes of the first `frames` packets of a stream.
-std::array<std::uint64_t, kShapeCount> count_shapes(const FlowPlan& flow, std::uint64_t frames) {
-    std::array<std::uint64_t, kShapeCount> shapes{};
-    const std::uint64_t each = packets_per_message(flow.message_bytes, flow.path_mtu);
-    if (each == 1) {
-        shapes[std::size_t(Shape::kOnly)] = frames;
-        return shapes;
-    }
-    const std::uint64_t messages = frames / each, rest = frames % each;
-    shapes[std::size_t(Shape::kFirst)] = messages + (rest > 0);
-    shapes[std::size_t(Shape::kLast)] = messages;
-    shapes[std::size_t(Shape::kMiddle)] = messages * (each - 2) + (rest > 1 ? rest - 1 : 0);
-    return shapes;
-}
-
-void add(Traffic::Losses& into, const Traffic::Losses& more) {
-    into.lost += more.lost;
-    into.reordered += more.reordered;
-    into.duplicated += more.duplicated;
-    into.too_old += more.too_old;
-}
-
-/// Counts alone; the mean of the last rates is finish_flow()'s.
-void add(EndpointCounts& into, const EndpointCounts& more) {
-    into.cnp_tx += more.cnp_tx;
-    into.ack_tx += more.ack_tx;
-    into.nak_tx += more.nak_tx;
-    into.rnr_tx += more.rnr_tx;
-    into.retransmitted += more.retransmitted;
-    into.timeouts += more.timeouts;
-    into.in_error += more.in_error;
-    if (more.rate_least && (!into.rate_least || *more.rate_least < *into.rate_least)) {
-        into.rate_least = more.rate_least;
-    }
-}
-
-/// Sums all but latency averages, which need their weights.
-void add(Traffic& into, const Traffic& more) {
-    into.data_frames_tx += more.data_frames_tx;
-    into.data_frames_rx += more.data_frames_rx;
-    into.tx_bytes += more.tx_bytes;
-    into.rx_bytes += more.rx_bytes;
-    into.payload_bytes_rx += more.payload_bytes_rx;
-    if (more.by_tag) {
-        if (!into.by_tag) into.by_tag = Traffic::Losses{};
-        add(*into.by_tag, *more.by_tag);
-    }
-    if (more.by_psn) {
-        if (!into.by_psn) into.by_psn = Traffic::Losses{};
-        add(*into.by_psn, *more.by_psn);
-    }
-    into.message_tx += more.message_tx;
-    into.message_complete_rx += more.message_complete_rx;
-    into.ecn_ce_rx += more.ecn_ce_rx;
-    into.ect_rx += more.ect_rx;
-    into.remarked_rx += more.remarked_rx;
-    into.icrc_checked += more.icrc_checked;
-    into.icrc_bad += more.icrc_bad;
-    const auto earlier = [](auto& a, const auto& b) {
-        if (b && (!a || *b < *a)) a = b;
-    };
-    const auto later = [](auto& a, const auto& b) {
-        if (b && (!a || *b > *a)) a = b;
-    };
-    earlier(into.min_latency_ns, more.min_latency_ns);
-    later(into.max_latency_ns, more.max_latency_ns);
-    into.responses += more.responses;
-    if (more.endpoint) {
-        if (!into.endpoint) into.endpoint = EndpointCounts{};
-        add(*into.endpoint, *more.endpoint);
-    }
-    earlier(into.first_timestamp, more.first_timestamp);
-    later(into.last_timestamp, more.last_timestamp);
-}
-
-/// What one tracker says, of a stream that sent `sent` packets: a tail that never came is lost too.
-template <unsigned Bits>
-Traffic::Losses losses(const SequenceTracker<Bits>& tracker, std::uint64_t sent) {
-    Traffic::Losses l;
-    l.lost = tracker.missing() + (sent > tracker.span() ? sent - tracker.span() : 0);
-    l.reordered = tracker.reordered();
-    l.duplicated = tracker.duplicates();
-    l.too_old = tracker.too_old();
-    return l;
-}
-
-bool tagged(const Plan& plan, std::uint32_t group) {
-    for (const auto& spec : plan.template_groups[group].shapes) {
-        // Only if every packet has one is loss by tag exact.
-        if (spec && (!spec->tag || spec->payload_bytes_min < kTagBytes)) return false;
-    }
-    return true;
-}
-
-StreamResult stream_result(const Plan& plan, std::uint32_t index, const Stream& stream,
-                           const StreamRx& rx, const EndpointCounts* endpoint,
-                           const std::array<std::uint64_t, kShapeCount>* shapes_sent) {
-    const StreamPlan& from = plan.streams[index];
-    const FlowPlan& flow = plan.flows[from.flow];
-    StreamResult r;
-    r.stream = index;
-    r.data_frames_tx = stream.frames;
-    r.tx_bytes = l2_sum(stream.frames, stream.frame_bytes);
-    r.first_psn = from.initial_psn;
-    r.last_psn = stream.psn.plus(-flow.number_step);
-    // What was sent again has a tag of its own, but its PSN and its message were counted.
-    const std::uint64_t once = stream.frames - (endpoint ? endpoint->retransmitted : 0);
-    r.shapes_tx = shapes_sent ? *shapes_sent : count_shapes(flow, once);
-    r.responses = rx.responses;
-    if (endpoint) r.endpoint = *endpoint;
-    r.message_tx = r.shapes_tx[std::size_t(Shape::kOnly)] + r.shapes_tx[std::size_t(Shape::kLast)];
-    for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
-        const auto& spec = plan.template_groups[from.template_group].shapes[shape];
-        if (spec) r.frame_names[shape] = frame_name(*spec);
-    }
-    r.data_frames_rx = rx.frames;
-    r.rx_bytes = l2_sum(rx.frames, rx.frame_bytes);
-    r.payload_bytes_rx = rx.payload_bytes;
-    r.message_complete_rx = rx.messages;
-    if (tagged(plan, from.template_group)) r.by_tag = losses(rx.by_tag, stream.frames);
-    if (flow.number_step > 0 && !flow.counts_bytes) r.by_psn = losses(rx.by_psn, once);
-    r.ecn_ce_rx = rx.ecn_ce;
-    r.ect_rx = rx.ect;
-    r.remarked_rx = rx.remarked;
-    r.icrc_checked = rx.icrc_checked;
-    r.icrc_bad = rx.icrc_bad;
-    if (rx.delay_count > 0) {
-        r.min_latency_ns = rx.delay_min_ns;
-        r.max_latency_ns = rx.delay_max_ns;
-        r.avg_latency_ns = double(rx.delay_sum_ns) / double(rx.delay_count);
-    }
-    if (rx.frames > 0) {
-        r.first_timestamp = rx.first;
-        r.last_timestamp = rx.last;
-    }
-    return r;
-}
+namespace {
 
 constexpr double kPicosPerSec = 1e12;
 
@@ -281,7 +159,7 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
     }
     for (const TransmitterOf& t : transmitters) {
         PortResult& port = result.ports[t.port];
-        port.tx_frames += t.transmitter->totals().frames.read();
+        port.tx_frames += t.transmitter->measured_frames();
         for (std::uint8_t p = 0; p < 8; ++p) {
             port.paused[p] = std::max(port.paused[p], t.transmitter->paused_time(p, end));
         }
@@ -289,9 +167,9 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
     std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> reasons;
     for (const AnalyzerOf& a : analyzers) {
         PortResult& port = result.ports[a.port];
-        const Analyzer::Totals& totals = a.analyzer->totals();
-        const auto frames = [&totals](Verdict v) { return totals.frames[std::size_t(v)].read(); };
-        for (const Counter& c : totals.frames) port.rx_frames += c.read();
+        const Analyzer::Measured totals = a.analyzer->measured();
+        const auto frames = [&totals](Verdict v) { return totals.frames[std::size_t(v)]; };
+        for (const std::uint64_t count : totals.frames) port.rx_frames += count;
         port.pfc_rx += frames(Verdict::kPfc);
         port.global_pause_rx += frames(Verdict::kGlobalPause);
         port.malformed_rx += frames(Verdict::kMalformed);
@@ -303,9 +181,9 @@ void add_ports(const Plan& plan, Result& result, std::span<const TransmitterOf> 
         for (unsigned p = 0; p < 8; ++p) {
             port.xoff_series[p].merge(series.xoff[p].result(series.config, end));
         }
-        port.foreign_rx += totals.foreign.read();
+        port.foreign_rx += totals.foreign;
         for (std::size_t r = 0; r < kMalformedCount; ++r) {
-            if (a.analyzer->malformed()[r] > 0) reasons[{a.port, r}] += a.analyzer->malformed()[r];
+            if (totals.malformed[r] > 0) reasons[{a.port, r}] += totals.malformed[r];
         }
     }
     for (const auto& [key, count] : reasons) {
@@ -328,84 +206,12 @@ const StreamRx* owner_of(std::span<const AnalyzerOf> analyzers, std::uint32_t st
     return owner != nullptr && (owner->frames > 0 || stray == nullptr) ? owner : stray;
 }
 
-/// A stream with a limit that sent all it had to, every packet of which arrived.
-bool complete(const Plan& plan, std::uint32_t index, const StreamResult& stream) {
-    const SourcePlan& source = plan.sources[plan.streams[index].source];
-    if (!source.limited || !stream.by_tag || stream.data_frames_rx == 0) return false;
-    const std::uint64_t nth = index - source.first_stream;
-    const std::uint64_t share =
-        source.packets / source.stream_count + (nth < source.packets % source.stream_count);
-    const std::uint64_t again = stream.endpoint ? stream.endpoint->retransmitted : 0;
-    return stream.data_frames_tx - again == share &&
-           (stream.by_psn ? *stream.by_psn : *stream.by_tag).lost == 0;
-}
-
-/// What needs all streams of a flow: Jain's index (sum x)^2 / (n sum x^2) over payload received, and
-/// the mean of DCQCN's last rates.
-void finish_streams(const Plan& plan, Result& result) {
-    struct Sums {
-        double n = 0, x = 0, xx = 0;
-        std::uint64_t rates = 0, rate_sum = 0;
-    };
-    std::vector<Sums> sums(plan.flows.size());
-    for (const StreamResult& stream : result.streams) {
-        Sums& s = sums[plan.streams[stream.stream].flow];
-        const auto x = double(stream.payload_bytes_rx);
-        ++s.n;
-        s.x += x;
-        s.xx += x * x;
-        if (!stream.endpoint || !stream.endpoint->rate_last) continue;
-        ++s.rates;
-        s.rate_sum += stream.endpoint->rate_last->bits_per_sec;
-    }
-    for (std::size_t f = 0; f < sums.size(); ++f) {
-        const Sums& s = sums[f];
-        if (s.xx > 0) result.flows[f].jain = s.x * s.x / (s.n * s.xx);
-        if (s.rates > 0) result.flows[f].endpoint->rate_last = BitRate{s.rate_sum / s.rates};
-    }
-}
-
-/// Of each host group: what its hosts sent, and what they received.
-void add_hosts(const Plan& plan, Result& result) {
-    std::map<std::string_view, std::size_t> places;
-    for (const HostPlan& host : plan.hosts) {
-        if (places.try_emplace(host.group, result.hosts.size()).second) {
-            result.hosts.emplace_back().name = host.group;
-        }
-    }
-    const auto of = [&](std::uint32_t host) -> HostGroupResult& {
-        return result.hosts[places.at(plan.hosts[host].group)];
-    };
-    for (const StreamResult& stream : result.streams) {
-        const StreamPlan& from = plan.streams[stream.stream];
-        HostGroupResult& sender = of(from.source_host);
-        sender.data_frames_tx += stream.data_frames_tx;
-        sender.tx_bytes += stream.tx_bytes;
-        sender.message_tx += stream.message_tx;
-        sender.responses += stream.responses;
-        HostGroupResult& receiver = of(from.destination_host);
-        Traffic received = stream;
-        received.data_frames_tx = received.tx_bytes = received.message_tx = 0;
-        received.responses = {};
-        if (received.endpoint) {
-            // CNPs and ACKs are sent by the receiver, what is sent again by the sender.
-            EndpointCounts sent;
-            std::swap(sent.retransmitted, received.endpoint->retransmitted);
-            std::swap(sent.timeouts, received.endpoint->timeouts);
-            std::swap(sent.in_error, received.endpoint->in_error);
-            std::swap(sent.rate_least, received.endpoint->rate_least);
-            if (!sender.endpoint) sender.endpoint = EndpointCounts{};
-            add(*sender.endpoint, sent);
-        }
-        add(receiver, received);
-    }
-}
-
 }  // namespace
 
 Result collect(const Plan& plan, std::span<const Stream> streams,
                std::span<const TransmitterOf> transmitters, std::span<const AnalyzerOf> analyzers,
-               Picoseconds end, std::span<const EndpointCounts> endpoints) {
+               Picoseconds end, std::span<const EndpointCounts> endpoints,
+               const MeasureStart* start) {
     Result result;
     result.profile_name = plan.name;
     result.duration = end;
@@ -422,9 +228,17 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
     }
     std::vector<Histogram> completions(plan.flows.size());
     for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
+        MeasureStart::Mark mark{0, 0, plan.streams[i].initial_psn, {}};
+        if (start != nullptr && start->any()) {
+            // Without a mark all that it sent was of the warm-up.
+            const MeasureStart::Mark* const set = start->of(i);
+            mark = set ? *set
+                       : MeasureStart::Mark{streams[i].frames, streams[i].frame_bytes,
+                                            streams[i].psn, shapes[i] ? *shapes[i] : Shapes{}};
+        }
         const StreamRx* rx = owner_of(analyzers, i, plan.receiving_port(plan.streams[i]));
         StreamResult& stream = result.streams.emplace_back(
-            stream_result(plan, i, streams[i], rx ? *rx : kNothing,
+            stream_result(plan, i, streams[i], mark, rx ? *rx : kNothing,
                           endpoints.empty() ? nullptr : &endpoints[i], shapes[i]));
         add(result.flows[plan.streams[i].flow], stream);
         if (complete(plan, i, stream)) {
@@ -446,6 +260,7 @@ Result collect(const Plan& plan, std::span<const Stream> streams,
         flow.message_ns = summarize(messages);
         flow.message_cdf = shape_of(messages);
         flow.completion_ns = summarize(completions[f]);
+        flow.completion_cdf = shape_of(completions[f]);
         flow.latency_cdf = shape_of(delays);
         for (const AnalyzerOf& a : analyzers) {
             const RxSeries& series = a.analyzer->series();

@@ -2,157 +2,33 @@
 
 #include <algorithm>
 
-#include "rocegen/base/error.h"
-#include "rocegen/engine/collect.h"
 #include "rocegen/wire/headers.h"
-#include "rocegen/wire/opcode.h"
+#include "rocegen/wire/parse.h"
 
 namespace rocegen {
 namespace {
 
-void refuse(const std::vector<std::string>& found) {
-    if (!found.empty()) throw Failure(ExitStatus::kBadInput, "fabric: " + found.front());
-}
-
-const FabricConfig& sound(const FabricConfig& config, const Plan& plan) {
-    refuse(problems(config, plan.ports.size()));
-    return config;
-}
-
-Graph sound_graph(const FabricConfig& config, const Plan& plan) {
-    Graph graph = build_graph(config, plan);
-    refuse(problems(config, graph));
-    return graph;
-}
-
-/// Seeds that differ for each use and switch.
-std::uint64_t derive(std::uint64_t seed, std::uint64_t use, std::uint64_t index) {
-    return mix64(mix64(seed ^ use << 32) + index);
+/// A pause frame as a NIC sends it: one time for all priorities that it stops.
+struct SentPause {
+    std::uint8_t enable = 0, stops = 0;
+    std::uint16_t quanta = 0;
+};
+SentPause pause_of(const Pause& pause) {
+    SentPause out{std::uint8_t(pause.class_enable_vector), 0, 0};
+    for (unsigned i = 0; i < 8; ++i) {
+        if (pause.quanta[i] == 0) continue;
+        out.stops = std::uint8_t(out.stops | 1u << i);
+        out.quanta = pause.quanta[i];
+    }
+    return out;
 }
 
 }  // namespace
 
-Fabric::Fabric(const Plan& plan, const FabricConfig& config, std::span<const FlowBehaviour> flows)
-    : plan_(plan),
-      config_(sound(config, plan)),
-      templates_(plan),
-      streams_(make_streams(plan, templates_)),
-      graph_(sound_graph(config_, plan)),
-      routes_(graph_, config_.pinned),
-      link_failed_(graph_.links.size()),
-      analyzer_(plan),
-      behaviours_(flows.begin(), flows.end()),
-      message_times_(plan, behaviours_),
-      endpoint_of_(graph_.nics) {
-    core_.series = config_.series;
-    core_.errors = Random{derive(config_.seed, 1, 0)};
-    core_.wires.resize(graph_.ports.size());
-    for (std::uint32_t p = 0; p < graph_.ports.size(); ++p) {
-        const LinkConfig& link = graph_.links[graph_.ports[p].link].link;
-        Wire& wire = core_.wires[p];
-        wire.rate = link.rate;
-        wire.delay = link.delay;
-        wire.peer = graph_.ports[p].peer;
-        wire.link = graph_.ports[p].link;
-    }
-    up_ = {std::vector<bool>(graph_.links.size(), true),
-           std::vector<bool>(graph_.switches.size(), true),
-           {}};
-    routes_.compute(up_);
-    make_nics();
-    make_endpoints();
-    make_switches();
-    for (const FaultConfig& fault : config_.faults) {
-        core_.events.push(fault.at, kFault, std::uint32_t(faults_.size()));
-        faults_.push_back({fault, {}, kNever, {}, kNever});
-    }
-}
-
-void Fabric::make_nics() {
-    frame_costs_.resize(plan_.template_groups.size() * kShapeCount);
-    for (std::uint32_t g = 0; g < plan_.template_groups.size(); ++g) {
-        for (std::size_t shape = 0; shape < kShapeCount; ++shape) {
-            if (!templates_.has(g, Shape(shape))) continue;
-            const FrameTemplate& frame = templates_.of(g, Shape(shape));
-            frame_costs_[g * kShapeCount + shape] = {std::uint16_t(frame.frame_bytes(0)),
-                                                     frame.pad_mask()};
-        }
-    }
-    for (const StreamPlan& stream : plan_.streams) {
-        const FlowPlan& flow = plan_.flows[stream.flow];
-        const std::uint8_t tc = config_.qos.traffic_class(flow.priority, flow.dscp);
-        marks_.push_back({plan_.receiving_port(stream), flow_hash(plan_, stream),
-                          config_.qos.tc_to_queue[tc], config_.qos.tc_to_group[tc], flow.ecn,
-                          stream.template_group, answered_by_responses(stream), flow.number_step});
-    }
-    std::uint8_t lossless = 0;
-    for (unsigned g = 0; g < 8; ++g) {
-        if (config_.qos.lossless(std::uint8_t(g))) {
-            lossless = std::uint8_t(lossless | config_.qos.group_to_priorities[g]);
-        }
-    }
-    std::vector<std::vector<std::uint32_t>> sources(graph_.nics);
-    for (std::uint32_t s = 0; s < plan_.sources.size(); ++s) {
-        sources[plan_.sources[s].port].push_back(s);
-    }
-    for (std::uint32_t p = 0; p < graph_.nics; ++p) {
-        Transmitter& t =
-            transmitters_.emplace_back(plan_, templates_, streams_, sources[p], &lateness_ns_);
-        nics_.emplace_back(core_, p, config_.nic, lossless, marks_, frame_costs_, t);
-    }
-}
-
-bool Fabric::answered_by_responses(const StreamPlan& stream) const {
-    for (const auto& spec : plan_.template_groups[stream.template_group].shapes) {
-        if (!spec) continue;
-        const std::uint8_t operation = spec->opcode & 0x1f;
-        return operation == IBV_OPCODE_RDMA_READ_REQUEST || operation == IBV_OPCODE_COMPARE_SWAP ||
-               operation == IBV_OPCODE_FETCH_ADD;
-    }
-    return false;
-}
-
-void Fabric::make_endpoints() {
-    const auto active = [this](const StreamPlan& stream) {
-        return behaviours_[stream.flow].active();
-    };
-    const bool any = std::any_of(behaviours_.begin(), behaviours_.end(),
-                                 [](const FlowBehaviour& flow) { return flow.active(); });
-    if (!any) return;
-    replies_.emplace(plan_, behaviours_, config_.qos);
-    std::vector<std::vector<std::uint32_t>> sends(graph_.nics), receives(graph_.nics);
-    for (std::uint32_t i = 0; i < plan_.streams.size(); ++i) {
-        const StreamPlan& stream = plan_.streams[i];
-        if (!active(stream)) continue;
-        sends[plan_.sending_port(stream)].push_back(i);
-        receives[plan_.receiving_port(stream)].push_back(i);
-    }
-    for (std::uint32_t p = 0; p < graph_.nics; ++p) {
-        if (sends[p].empty() && receives[p].empty()) continue;
-        endpoint_of_[p] =
-            &endpoints_.emplace_back(plan_, behaviours_, laws_, sends[p], receives[p]);
-        nics_[p].attach(*endpoint_of_[p], *replies_, message_times_);
-    }
-}
-
-void Fabric::make_switches() {
-    for (std::uint32_t s = 0; s < graph_.switches.size(); ++s) {
-        const std::uint64_t hash_index = config_.ecmp.same_seed ? 0 : s + 1;
-        switches_.emplace_back(core_, config_of(config_, s), config_.qos, graph_, routes_, s,
-                               derive(config_.seed, 2, s),
-                               derive(config_.ecmp.seed ^ config_.seed, 3, hash_index));
-    }
-}
-
 void Fabric::send_pause(std::uint32_t port, const Pause& pause, Picoseconds at) {
-    PauseToSend p{at, port, std::uint8_t(pause.class_enable_vector), 0, 0};
-    for (unsigned i = 0; i < 8; ++i) {
-        if (pause.quanta[i] == 0) continue;
-        p.pause = std::uint8_t(p.pause | 1u << i);
-        p.quanta = pause.quanta[i];
-    }
+    const auto [enable, stops, quanta] = pause_of(pause);
     core_.events.push(at, kSendPause, std::uint32_t(pauses_.size()));
-    pauses_.push_back(p);
+    pauses_.push_back({at, port, enable, stops, quanta});
 }
 
 void Fabric::trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue,
@@ -162,7 +38,7 @@ void Fabric::trace_queue(std::uint32_t node, std::uint32_t port, unsigned queue,
 }
 
 Result Fabric::run(const std::atomic<bool>& stop) {
-    const Picoseconds end = plan_.measure + plan_.drain;
+    const Picoseconds end = plan_.sent_until() + plan_.drain;
     interrupted_ = !advance(end, stop);
     if (interrupted_) {
         // Nothing new leaves; what is under way arrives.
@@ -184,7 +60,7 @@ bool Fabric::advance(Picoseconds until, const std::atomic<bool>& stop) {
         if (events_ % 1024 == 0 && stop.load(std::memory_order_relaxed)) return false;
         ++events_;
         const Event event = core_.events.pop();
-        now_ = event.at;
+        now_ = core_.event_at = event.at;
         handle(event);
     }
     return true;
@@ -239,7 +115,30 @@ void Fabric::handle(const Event& event) {
             return reroute(now);
         case kEndpointTimer:
             return nics_[target].on_endpoint_timer(now);
+        case kPlanned:
+            return target == 0 ? begin_measuring(now) : storm(target - 1, now);
     }
+}
+
+void Fabric::storm(std::uint32_t index, Picoseconds now) {
+    PauseStorm& storm = storms_[index];
+    // What it holds when the run is interrupted runs out by itself.
+    if (interrupted_ || storm.next_due() > now) return;
+    const auto [enable, stops, quanta] = pause_of(parse(storm.frame(), now).pause);
+    nics_[storm.plan().port].send_pause(enable, stops, quanta, now);
+    storm.sent(now, now);
+    if (storm.next_due() != kNever) core_.events.push(storm.next_due(), kPlanned, index + 1);
+}
+
+void Fabric::begin_measuring(Picoseconds now) {
+    endpoints_before_ = endpoint_counts();
+    for (Switch& node : switches_) node.begin_measuring(now);  // before the wires' counters go
+    for (Wire& wire : core_.wires) wire.counters = {};
+    for (EmulatedNic& nic : nics_) nic.begin_measuring();
+    for (Transmitter& transmitter : transmitters_) transmitter.begin_measuring(now);
+    lateness_ns_.clear();
+    for (std::size_t c = 0; c < kDropCauseCount; ++c) drops_at_fault_[c] -= core_.drops[c];
+    core_.drops = {};
 }
 
 void Fabric::arrive(std::uint32_t index, Picoseconds now) {
@@ -266,17 +165,34 @@ void Fabric::receive(std::uint32_t nic, const Frame& frame, Picoseconds now) {
     analyzer_.on_packet(packet);
     if (core_.tap) core_.tap(nic, false, frame, now);
     if (frame.kind == CarriedKind::kPfc) return nics_[nic].receive_pause(frame, now);
-    if (endpoint_of_[nic]) deliver(nic, frame, packet, now);
+    if (endpoint_of_[nic] || tcp_of_[nic]) deliver(nic, frame, packet, now);
 }
 
 void Fabric::deliver(std::uint32_t nic, const Frame& frame, const Packet& packet, Picoseconds now) {
-    nics_[nic].receive_packet(packet, now);
+    nics_[nic].receive_packet(frame, packet, now);
     if (frame.kind != CarriedKind::kData) return;
+    if (packet.verdict == Verdict::kTcp) {
+        if (tcp_of_[nic] && tcp_of_[nic]->receiver(frame.stream)) {
+            message_times_.delivered(frame.stream, tcp_of_[nic]->messages(frame.stream), now);
+        }
+        return;
+    }
+    if (!endpoint_of_[nic]) return;
     const auto shape = Shape(frame.shape);
     if (shape != Shape::kOnly && shape != Shape::kLast) return;
     if (const Responder* responder = endpoint_of_[nic]->responder(frame.stream)) {
         message_times_.delivered(frame.stream, responder->counters().messages, now);
     }
+}
+
+void Fabric::note_window(std::uint32_t stream, Picoseconds now) {
+    // In order of their streams.
+    const auto kept =
+        std::lower_bound(windows_.begin(), windows_.end(), stream,
+                         [](const Window& w, std::uint32_t s) { return w.stream < s; });
+    if (kept == windows_.end() || kept->stream != stream) return;
+    const TcpEndpoint& sender = *tcp_of_[plan_.sending_port(plan_.streams[stream])];
+    kept->segments.set(core_.series, now, sender.sender(stream)->congestion_window());
 }
 
 void Fabric::set_tap(Tap tap) {
@@ -324,97 +240,8 @@ Packet Fabric::packet_of(const Frame& frame, Picoseconds now) const {
     Packet packet = templates_.of(stream, departure.shape).digest(stream, departure, frame.sent);
     packet.when = now;
     packet.ecn = frame.ecn;
+    packet.tcp.flags = std::uint8_t(packet.tcp.flags | frame.tcp_flags);
     return packet;
-}
-
-Result Fabric::result() const {
-    std::vector<TransmitterOf> transmitters;
-    for (std::uint32_t p = 0; p < graph_.nics; ++p) transmitters.push_back({p, &transmitters_[p]});
-    const std::vector<AnalyzerOf> analyzers{{0, &analyzer_}};
-    const std::vector<EndpointCounts> endpoints = endpoint_counts();
-    Result result = collect(plan_, streams_, transmitters, analyzers, now_, endpoints);
-    for (FlowResult& flow : result.flows) {
-        const Histogram* times = message_times_.of_flow(flow.flow);
-        if (times) flow.message_ns = summarize(*times);
-    }
-    result.interrupted = interrupted_;
-    result.testbed_kind = "emulated";
-    result.clock = "virtual";
-    for (std::uint32_t p = 0; p < graph_.nics; ++p) {
-        PortResult& port = result.ports[p];
-        const LinkEndCounters& counters = core_.wires[p].counters;
-        port.driver = "emulated";
-        port.rx_frames = counters.rx_frames - counters.drops[std::size_t(DropCause::kReceiverFull)];
-        port.rx_no_buffer = counters.drops[std::size_t(DropCause::kReceiverFull)];
-        port.rx_errors = counters.drops[std::size_t(DropCause::kFcsError)];
-        port.pfc_rx = nics_[p].pause_frames();
-    }
-    return result;
-}
-
-std::vector<EndpointCounts> Fabric::endpoint_counts() const {
-    std::vector<EndpointCounts> counts;
-    if (!replies_) return counts;
-    counts.resize(plan_.streams.size());
-    for (std::uint32_t i = 0; i < counts.size(); ++i) {
-        const StreamPlan& stream = plan_.streams[i];
-        EndpointCounts& out = counts[i];
-        if (const Endpoint* receiver = endpoint_of_[plan_.receiving_port(stream)]) {
-            out.cnp_tx = receiver->cnps(i);
-            if (const Responder* responder = receiver->responder(i)) {
-                out.ack_tx = responder->counters().acks;
-                out.nak_tx = responder->counters().naks;
-                out.rnr_tx = responder->counters().rnrs;
-            }
-        }
-        const Endpoint* sender = endpoint_of_[plan_.sending_port(stream)];
-        if (!sender) continue;
-        if (const Requester* requester = sender->requester(i)) {
-            out.retransmitted = requester->counters().resent;
-            out.timeouts = requester->counters().timeouts;
-            out.in_error = requester->error() != QpError::kNone;
-        }
-        if (const ReactionPoint* reaction = sender->reaction_point(i)) {
-            out.rate_last = reaction->rate();
-            out.rate_least = reaction->least_rate();
-        }
-    }
-    return counts;
-}
-
-FabricResult Fabric::fabric_result() const {
-    FabricResult r;
-    for (const Switch& node : switches_) r.switches.push_back(node.result(plan_, now_));
-    for (std::uint32_t p = 0; p < graph_.nics; ++p) {
-        NicResult& out = r.nics.emplace_back();
-        out.name = plan_.ports[p].name;
-        out.link_end = core_.wires[p].counters;
-        if (core_.wires[p].tx_series.used()) {
-            out.link_end.tx_series = core_.wires[p].tx_series.result(core_.series, now_);
-        }
-        for (std::uint8_t q = 0; q < 8; ++q) {
-            out.paused[q] = transmitters_[p].paused_time(q, now_);
-            out.paused_series[q] = nics_[p].paused_series(q, now_);
-        }
-        out.held_frames = nics_[p].backlog();
-        out.rx_backlog_ns = nics_[p].rx_backlog_ns();
-    }
-    r.faults = faults_;
-    for (FaultResult& fault : r.faults) fault.of = what_of(fault.fault);
-    if (last_fault_ != ~0u) {
-        for (std::size_t c = 0; c < kDropCauseCount; ++c) {
-            r.faults[last_fault_].drops[c] = core_.drops[c] - drops_at_fault_[c];
-        }
-    }
-    r.drops = core_.drops;
-    for (const Wire& wire : core_.wires) {
-        for (FrameHandle h = wire.flying.head; h != kNoFrame; h = core_.frames[h].next) {
-            r.flying_frames += core_.frames[h].kind == CarriedKind::kData;
-        }
-    }
-    r.events = events_;
-    r.hops = hops_;
-    return r;
 }
 
 }  // namespace rocegen

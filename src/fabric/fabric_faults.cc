@@ -7,12 +7,15 @@ namespace rocegen {
 
 using Kind = FaultConfig::Kind;
 
-void Fabric::begin_fault(std::uint32_t index, Picoseconds now) {
-    if (last_fault_ != ~0u) {
-        for (std::size_t c = 0; c < kDropCauseCount; ++c) {
-            faults_[last_fault_].drops[c] = core_.drops[c] - drops_at_fault_[c];
-        }
+void Fabric::count_losses(FaultResult& fault) const {
+    for (std::size_t c = 0; c < kDropCauseCount; ++c) {
+        fault.drops[c] = core_.drops[c] - drops_at_fault_[c];
     }
+    if (sum(fault.drops) > 0) fault.last_loss = core_.last_drop;
+}
+
+void Fabric::begin_fault(std::uint32_t index, Picoseconds now) {
+    if (last_fault_ != ~0u) count_losses(faults_[last_fault_]);
     last_fault_ = index;
     drops_at_fault_ = core_.drops;
     const FaultConfig& fault = faults_[index].fault;

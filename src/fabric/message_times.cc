@@ -6,9 +6,9 @@
 namespace rocegen {
 
 MessageTimes::MessageTimes(const Plan& plan, std::span<const FlowBehaviour> flows)
-    : histogram_of_(plan.flows.size(), kNone) {
+    : warmup_(plan.warmup), histogram_of_(plan.flows.size(), kNone) {
     for (std::size_t f = 0; f < flows.size(); ++f) {
-        if (!flows[f].reliable) continue;
+        if (!flows[f].reliable && !flows[f].reno) continue;
         histogram_of_[f] = std::uint32_t(histograms_.size());
         histograms_.emplace_back();
     }
@@ -20,7 +20,9 @@ MessageTimes::MessageTimes(const Plan& plan, std::span<const FlowBehaviour> flow
         // A message that began and was not delivered has a packet in the window.
         const std::uint64_t packets =
             packets_per_message(plan.flows[flow].message_bytes, plan.flows[flow].path_mtu);
-        const auto most = std::uint32_t(flows[flow].requester.window / packets + 2);
+        const std::uint32_t window =
+            flows[flow].reno ? flows[flow].reno->receive_window : flows[flow].requester.window;
+        const auto most = std::uint32_t(window / packets + 2);
         const std::uint32_t ring = std::bit_ceil(most);
         track_of_[i] = std::uint32_t(tracks_.size());
         Track& track = tracks_.emplace_back();
@@ -45,6 +47,7 @@ void MessageTimes::delivered(std::uint32_t stream, std::uint64_t messages,
     Track& track = tracks_[track_of_[stream]];
     while (track.delivered < messages) {
         const Picoseconds began = starts_[track.first + (track.delivered++ & track.mask)];
+        if (began < warmup_) continue;
         histograms_[histogram_of_[track.flow]].record(std::uint64_t(whole_ns(now - began)));
     }
 }

@@ -40,8 +40,15 @@ void EmulatedNic::put(const Departure& departure, Picoseconds now) noexcept {
     frame.queue = marks.queue;
     frame.group = marks.group;
     frame.ecn = marks.ecn;
+    if (marks.reno) {
+        const TcpEndpoint::Sent sent = tcp_->on_sent(departure.stream, now);
+        if (sent.cwr) frame.tcp_flags = kTcpCwr;
+        if (sent.begins_message) {
+            times_->sent(departure.stream, Psn{std::uint32_t(sent.segment)}, now);
+        }
+    }
     queue(handle);
-    if (endpoint_) {
+    if (endpoint_ && !marks.reno) {
         endpoint_->on_sent(departure.stream, departure.psn, bytes, now, marks.number_step,
                            marks.responses);
         if (departure.shape == Shape::kOnly || departure.shape == Shape::kFirst) {
@@ -60,19 +67,47 @@ void EmulatedNic::queue(FrameHandle handle) noexcept {
     ++queued_;
 }
 
-void EmulatedNic::attach(Endpoint& endpoint, const ReplyFrames& replies, MessageTimes& times) {
-    endpoint_ = &endpoint;
+void EmulatedNic::attach(Endpoint* endpoint, TcpEndpoint* tcp, const ReplyFrames& replies,
+                         MessageTimes& times, WindowKeeper windows) {
+    endpoint_ = endpoint;
+    tcp_ = tcp;
     replies_ = &replies;
     times_ = &times;
+    windows_ = std::move(windows);
     obey(Picoseconds{0});
 }
 
-void EmulatedNic::receive_packet(const Packet& packet, Picoseconds now) {
-    std::array<Reply, Endpoint::kMaxReplies> replies;
-    const std::uint32_t count = endpoint_->on_packet(packet, now, replies);
-    for (std::uint32_t i = 0; i < count; ++i) answer(replies[i], now);
+void EmulatedNic::receive_packet(const Frame& frame, const Packet& packet, Picoseconds now) {
+    if (packet.verdict == Verdict::kTcp) {
+        if (tcp_) receive_tcp(frame, packet, now);
+    } else if (endpoint_) {
+        std::array<Reply, Endpoint::kMaxReplies> replies;
+        const std::uint32_t count = endpoint_->on_packet(packet, now, replies);
+        for (std::uint32_t i = 0; i < count; ++i) answer(replies[i], now);
+    }
     obey(now);
     pump(now);
+}
+
+/// The frame knows its stream; on a wire addresses and ports would tell it.
+void EmulatedNic::receive_tcp(const Frame& frame, const Packet& packet, Picoseconds now) {
+    if (frame.kind == CarriedKind::kReply) {
+        const bool ece = packet.tcp.flags & kTcpEce;
+        return tcp_->on_ack(frame.stream, packet.tcp.acknowledgement, ece, now);
+    }
+    TcpAck ack;
+    const bool cwr = packet.tcp.flags & kTcpCwr;
+    if (tcp_->on_segment(frame.stream, packet.tcp.sequence, packet.ecn == kCe, cwr, now, ack)) {
+        send_ack(ack, now);
+    }
+}
+
+void EmulatedNic::send_ack(const TcpAck& ack, Picoseconds now) {
+    const FrameHandle handle = core_.frames.allocate();
+    Frame& frame = core_.frames[handle];
+    replies_->fill(frame, ack);
+    frame.sent = now;
+    queue(handle);
 }
 
 void EmulatedNic::answer(const Reply& reply, Picoseconds now) {
@@ -83,27 +118,45 @@ void EmulatedNic::answer(const Reply& reply, Picoseconds now) {
     }
 }
 
-void EmulatedNic::send_reply(const Reply& reply, std::uint32_t index, Picoseconds now) {
+std::uint32_t EmulatedNic::send_reply(const Reply& reply, std::uint32_t index, Picoseconds now) {
     const FrameHandle handle = core_.frames.allocate();
     Frame& frame = core_.frames[handle];
     replies_->fill(frame, reply, index);
     frame.sent = now;
     queue(handle);
+    return frame.l2_bytes;
 }
 
-/// One packet of each READ in turn.
+/// One packet of each READ in turn, of those whose CNPs do not hold them.
 void EmulatedNic::send_responses(Picoseconds now) {
-    while (!responses_.empty() && unpaused() < kQueueFrames) {
+    std::size_t waiting = 0;
+    Picoseconds earliest = kNever;
+    while (waiting < responses_.size() && unpaused() < kQueueFrames) {
         Responses responses = responses_.front();
         responses_.pop_front();
-        send_reply(responses.reply, responses.next++, now);
+        const std::uint32_t stream = responses.reply.stream;
+        if (const Picoseconds due = endpoint_->response_due(stream); due > now) {
+            earliest = std::min(earliest, due);
+            responses_.push_back(responses);
+            ++waiting;
+            continue;
+        }
+        waiting = 0;
+        earliest = kNever;
+        const std::uint32_t l2 = send_reply(responses.reply, responses.next++, now);
+        endpoint_->on_response_sent(stream, l2 - kFcsBytes, l2 + kPreambleAndGapBytes, now);
         if (responses.next < responses.reply.packets) responses_.push_back(responses);
+    }
+    if (earliest < woken_at_) {
+        woken_at_ = earliest;
+        core_.events.push(woken_at_, kNicWake, port_);
     }
 }
 
 void EmulatedNic::obey(Picoseconds now) {
+    if (tcp_) obey_tcp(now);
     Action action;
-    while (endpoint_->next_action(action)) {
+    while (endpoint_ && endpoint_->next_action(action)) {
         if (action.what & Action::kRate) transmitter_.set_rate(action.stream, action.rate, now);
         if (action.what & Action::kLimit) transmitter_.set_limit(action.stream, action.limit, now);
         if (action.what & Action::kRewind) {
@@ -111,16 +164,31 @@ void EmulatedNic::obey(Picoseconds now) {
         }
         if (action.what & Action::kStop) transmitter_.stop(action.stream);
     }
-    if (const Picoseconds timer = endpoint_->next_timer(); timer < endpoint_timer_at_) {
+    Picoseconds timer = endpoint_ ? endpoint_->next_timer() : kNever;
+    if (tcp_) timer = std::min(timer, tcp_->next_timer());
+    if (timer < endpoint_timer_at_) {
         endpoint_timer_at_ = std::max(timer, now);
         core_.events.push(endpoint_timer_at_, kEndpointTimer, port_);
+    }
+}
+
+void EmulatedNic::obey_tcp(Picoseconds now) {
+    TcpAction action;
+    while (tcp_->next_action(action)) {
+        if (action.rewind) transmitter_.rewind_to_packet(action.stream, action.next, now);
+        transmitter_.set_packet_limit(action.stream, action.limit, now);
+        if (windows_) windows_(action.stream, now);
     }
 }
 
 void EmulatedNic::on_endpoint_timer(Picoseconds now) {
     if (now != endpoint_timer_at_) return;  // another came before it
     endpoint_timer_at_ = kNever;
-    endpoint_->on_timer(now);
+    if (endpoint_) endpoint_->on_timer(now);
+    TcpAck ack;
+    while (tcp_ && tcp_->on_timer(now, ack)) {
+        if (ack.stream != TcpEndpoint::kNoStream) send_ack(ack, now);
+    }
     obey(now);
     pump(now);
 }
@@ -135,7 +203,7 @@ void EmulatedNic::pump(Picoseconds now) {
     } while (taken == kBurst);
     flush(transmitter_.paused_mask(), now);
     if (!responses_.empty()) send_responses(now);
-    if (endpoint_) obey(now);
+    if (replies_) obey(now);
     try_start(now);
 
     // With a full NIC the next frame on the wire makes room, and comes back here.

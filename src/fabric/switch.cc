@@ -66,6 +66,9 @@ void Switch::forward(std::uint32_t in, FrameHandle handle, Picoseconds now) {
     Queue& queue = port.queues[frame.queue];
     DropCounts& drops = queue.counters.drops;
     if (!wire(out).up) return core_.drop(handle, DropCause::kLinkDown, drops);
+    if (frame.l2_bytes > std::min(wire(in).longest_l2, wire(out).longest_l2)) {
+        return core_.drop(handle, DropCause::kTooLong, drops);
+    }
     if (port.stormed & 1u << frame.queue && !forwards_storms_) {
         return core_.drop(handle, DropCause::kWatchdog, drops);
     }

@@ -160,6 +160,32 @@ void Switch::watch(std::uint32_t index, unsigned q, Picoseconds now) {
     watched.pfc_rx = pfc_rx;
 }
 
+void Switch::begin_measuring(Picoseconds now) {
+    peak_cells_ = {buffer_.used(), now};
+    peak_headroom_ = {buffer_.headroom_used(), now};
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        Port& port = ports_[p];
+        for (unsigned i = 0; i < 8; ++i) {
+            Queue& queue = port.queues[i];
+            // The watchdog compares with what it saw last; the difference stays.
+            port.watched[i].tx_frames -= queue.counters.tx_frames;
+            for (unsigned priority = 0; priority < 8; ++priority) {
+                if (qos_.priority_to_queues[priority] & 1u << i) {
+                    port.watched[i].pfc_rx -= wire(p).counters.pfc.rx_xoff[priority];
+                }
+            }
+            queue.counters = {};
+            queue.counters.peak_cells = {queue.cells, now};
+            if (port.paused & 1u << i) queue.paused_since = now;
+            Group& group = port.groups[i];
+            group.counters = {};
+            group.counters.peak_cells = {group.cells(), now};
+            group.counters.peak_headroom_cells = {group.headroom, now};
+            if (group.xoff) group.xoff_since = now;
+        }
+    }
+}
+
 SwitchResult Switch::result(const Plan& plan, Picoseconds end) const {
     SwitchResult r;
     r.name = graph_.switches[index_].name;

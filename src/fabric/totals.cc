@@ -41,6 +41,7 @@ FabricTotals totals(const FabricResult& result) {
     out.no_route_drops = drops_of(DropCause::kNoRoute);
     out.fcs_drops = drops_of(DropCause::kFcsError);
     out.receiver_full_drops = drops_of(DropCause::kReceiverFull);
+    out.mtu_drops = drops_of(DropCause::kTooLong);
     out.held = result.flying_frames;
     for (const SwitchResult& node : result.switches) {
         const std::uint64_t cell = node.cell_bytes;
@@ -55,6 +56,13 @@ FabricTotals totals(const FabricResult& result) {
         out.paused = std::accumulate(nic.paused.begin(), nic.paused.end(), out.paused);
     }
     return out;
+}
+
+Picoseconds recovered_at(const FaultResult& fault) {
+    if (fault.last_loss == kNever || fault.rerouted == kNever) {
+        return std::min(fault.last_loss, fault.rerouted);
+    }
+    return std::max(fault.last_loss, fault.rerouted);
 }
 
 }  // namespace rocegen

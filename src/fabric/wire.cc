@@ -13,10 +13,17 @@ std::string_view to_text(FaultConfig::Kind kind) {
 }
 
 std::string_view to_text(DropCause cause) {
-    static constexpr std::array<std::string_view, kDropCauseCount> kTexts{
-        "egress threshold", "shared pool full", "headroom full",  "not-ect above curve",
-        "watchdog",         "link down",        "switch restart", "no route",
-        "fcs error",        "receiver full"};
+    static constexpr std::array<std::string_view, kDropCauseCount> kTexts{"egress threshold",
+                                                                          "shared pool full",
+                                                                          "headroom full",
+                                                                          "not-ect above curve",
+                                                                          "watchdog",
+                                                                          "link down",
+                                                                          "switch restart",
+                                                                          "no route",
+                                                                          "fcs error",
+                                                                          "receiver full",
+                                                                          "mtu"};
     return kTexts[std::size_t(cause)];
 }
 

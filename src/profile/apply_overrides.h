@@ -6,11 +6,11 @@
 
 #include <span>
 
+#include "profile/yaml_reader.h"
 #include "rocegen/profile/override.h"
 
 namespace rocegen {
 
-void apply_overrides(YAML::Node root, std::span<const Override> overrides,
-                     Diagnostics& diagnostics);
+void apply_overrides(YAML::Node root, std::span<const Override> overrides, ReadContext& context);
 
 }  // namespace rocegen

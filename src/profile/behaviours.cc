@@ -17,14 +17,18 @@ public:
     FlowBehaviour operator()(const Flow& flow) {
         FlowBehaviour behaviour = flow.behaviour;
         if (behaviour.active()) check_service(flow, behaviour);
+        if (behaviour.reno) check_tcp(flow, behaviour);
         behaviour.ack = marks(flow, "class", flow.class_name, {});
         if (!flow.ack_class.empty()) {
             behaviour.ack = marks(flow, "ack_class", flow.ack_class, {});
         }
+        // A pure ACK is never ECN-capable (RFC 3168, 6.1.4).
+        if (behaviour.reno) behaviour.ack.ecn = kNotEct;
         behaviour.cnp = marks(flow, "cnp_class", flow.cnp_class, kDefaultCnpMarks);
         if (behaviour.dcqcn) check_dcqcn(flow, *behaviour.dcqcn);
-        if (behaviour.active() && testbed_.kind == Testbed::Kind::kDpdk) {
-            const std::string_view key = behaviour.dcqcn ? "congestion_control" : "reliable";
+        if (behaviour.reacts() && testbed_.kind == Testbed::Kind::kDpdk) {
+            const std::string_view key =
+                behaviour.dcqcn || behaviour.reno ? "congestion_control" : "reliable";
             diagnostics_.warning(
                 flow.places.of(key),
                 fmt::format(
@@ -73,6 +77,22 @@ private:
             behaviour.requester.window = std::uint32_t(std::min<std::uint64_t>(
                 behaviour.requester.window, span * behaviour.requester.max_reads));
         }
+    }
+    void check_tcp(const Flow& flow, FlowBehaviour& behaviour) {
+        if (flow.protocol != Protocol::kTcp) {
+            return refuse(flow, "congestion_control",
+                          "reno is for protocol tcp; of roce say dcqcn");
+        }
+        if (!flow.sizes.empty()) {
+            refuse(flow, "message_sizes", "Reno TCP sends messages of one size; say message");
+        }
+        behaviour.reno->ecn = class_ecn(flow) != kNotEct;
+    }
+    std::uint8_t class_ecn(const Flow& flow) const {
+        for (const TrafficClass& c : profile_.classes) {
+            if (c.name == flow.class_name) return c.ecn;
+        }
+        return kNotEct;
     }
     ReplyMarks marks(const Flow& flow, std::string_view key, const std::string& name,
                      ReplyMarks without) {

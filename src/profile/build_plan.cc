@@ -375,7 +375,7 @@ void PlanBuilder::add_flow(const Flow& flow) {
     out.bytes = flow.bytes;
     out.start = flow.start;
     out.duration = flow.duration;
-    const Picoseconds most = std::max(plan_.measure - flow.start, Picoseconds{0});
+    const Picoseconds most = std::max(plan_.sent_until() - flow.start, Picoseconds{0});
     out.active = std::min(flow.duration, most);
     out.trace = flow.trace;
     out.sizes = flow.sizes;
@@ -410,6 +410,8 @@ std::optional<Plan> PlanBuilder::build() {
     plan_.name = profile_.name;
     plan_.seed = profile_.seed;
     plan_.run = std::uint32_t(profile_.seed);
+    plan_.learn = profile_.learn;
+    plan_.warmup = profile_.warmup;
     plan_.measure = profile_.measure;
     plan_.drain = profile_.drain;
     plan_.hosts = place_hosts(profile_, testbed_, groups_, diagnostics_);

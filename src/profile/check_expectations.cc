@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <set>
 
 #include "profile/check_plan.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/analysis/metrics.h"
+#include "rocegen/analysis/unknown_when.h"
 #include "rocegen/fabric/config.h"
 
 namespace rocegen {
@@ -115,16 +117,111 @@ void check_congestion(const Expectation& e, const Testbed& testbed, const Plan& 
 
 }  // namespace
 
-std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbed& testbed) {
+namespace {
+
+bool has(Expectation::Need need, const Testbed& testbed, bool captures) {
+    switch (need) {
+        case Expectation::Need::kSwitch:
+            return testbed.passes_switch();
+        case Expectation::Need::kFabric:
+            return testbed.has_switches();
+        case Expectation::Need::kLive:
+            return testbed.kind == Testbed::Kind::kDpdk;
+        case Expectation::Need::kCapture:
+            return captures;
+    }
+    return false;
+}
+
+bool needs(const Expectation& e, Expectation::Need need) {
+    return std::find(e.needs.begin(), e.needs.end(), need) != e.needs.end();
+}
+
+}  // namespace
+
+std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbed& testbed,
+                                              bool captures) {
     for (const Expectation::Need need : e.needs) {
-        const bool has = need == Expectation::Need::kSwitch ? testbed.passes_switch()
-                         : need == Expectation::Need::kFabric
-                             ? testbed.has_switches()
-                             : testbed.kind == Testbed::Kind::kDpdk;
-        if (!has) return need;
+        if (!has(need, testbed, captures)) return need;
     }
     return std::nullopt;
 }
+
+namespace {
+
+bool in(std::string_view why, std::initializer_list<const char*> reasons) {
+    return std::any_of(reasons.begin(), reasons.end(),
+                       [why](const char* reason) { return why == reason; });
+}
+
+bool carries_tags(const FlowPlan& flow, const Plan& plan) {
+    const auto& shapes = plan.template_groups.at(flow.template_group).shapes;
+    return std::any_of(shapes.begin(), shapes.end(),
+                       [](const auto& spec) { return spec && spec->tag; });
+}
+
+/// Of a flow, whatever the testbed: what its own keys say.
+std::string why_flow_never_knows(std::string_view why, const Flow& from, const FlowPlan& flow,
+                                 bool emulated, const Plan& plan) {
+    const bool reno = emulated && from.behaviour.reno;
+    const bool reliable = emulated && (from.behaviour.reliable || reno);
+    if (why == unknown_when::kUntagged ||
+        (!reliable && in(why, {unknown_when::kNoMessage, unknown_when::kNoLimit}))) {
+        if (!carries_tags(flow, plan)) return "the flow's frames carry no tag; see `tag`";
+    }
+    if (why == unknown_when::kNoLimit && from.packets + from.messages + from.bytes == 0) {
+        return "the flow has no end; give it packets, messages or bytes";
+    }
+    if (why == unknown_when::kNoPsn && (flow.number_step == 0 || (flow.counts_bytes && !reno))) {
+        return "the flow's frames have no PSN that advances";
+    }
+    if (why == unknown_when::kNoSkew && !flow.pattern.starts_together()) {
+        return "the flow's sources begin no bursts together; see `pattern`";
+    }
+    if (why == unknown_when::kNotConstant && flow.pattern.kind != Pattern::Kind::kConstant) {
+        return "only a constant pattern has it";
+    }
+    if (why == unknown_when::kNoDcqcn && !from.behaviour.dcqcn) {
+        return "the flow's congestion_control is not dcqcn";
+    }
+    if (why == unknown_when::kNoReno && !from.behaviour.reno) {
+        return "the flow's congestion_control is not reno";
+    }
+    if (why == unknown_when::kNoEndpoint && !from.behaviour.reacts()) {
+        return "nothing answers the flow; give it congestion_control or reliable";
+    }
+    return "";
+}
+
+/// What the metric can never be on this testbed, or in this profile; empty: it may be known.
+std::string why_never_known(const Expectation& e, const MetricInfo& metric, const Profile& profile,
+                            const Testbed& testbed, const Plan& plan) {
+    const std::string_view why = metric.unknown_when;
+    const bool emulated = testbed.kind == Testbed::Kind::kEmulated;
+    if (emulated &&
+        in(why, {unknown_when::kLiveOnly, unknown_when::kNotRendered, unknown_when::kNoProbes})) {
+        return fmt::format("testbed {} is emulated, and real ports alone know it; add needs live",
+                           testbed.name);
+    }
+    if (!emulated &&
+        in(why, {unknown_when::kNoEndpoint, unknown_when::kNoDcqcn, unknown_when::kNoReno})) {
+        return fmt::format(
+            "testbed {} is of real ports, which send as planned, and emulated NICs "
+            "alone know it; add needs fabric",
+            testbed.name);
+    }
+    if (why == unknown_when::kNoCapture && !needs(e, Expectation::Need::kCapture)) {
+        return "only a run with --capture knows it; add needs capture";
+    }
+    if (e.scope != Scope::kFlow) return "";
+    for (std::size_t f = 0; f < std::min(profile.flows.size(), plan.flows.size()); ++f) {
+        if (profile.flows[f].name != e.name) continue;
+        return why_flow_never_knows(why, profile.flows[f], plan.flows[f], emulated, plan);
+    }
+    return "";
+}
+
+}  // namespace
 
 void check_expectations(const Profile& profile, const Testbed& testbed, const Plan& plan,
                         Diagnostics& diagnostics) {
@@ -145,7 +242,8 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
             diagnostics.error(e.place, fmt::format("{}there is no {} {}{}", start, names->word,
                                                    e.name, did_you_mean(e.name, names->known)));
         }
-        const bool asked = !missing_need(e, testbed);
+        // Whether a run will capture is not known here: such ones are checked.
+        const bool asked = !missing_need(e, testbed, true);
         if (asked && e.scope == Scope::kFabric && !testbed.has_switches()) {
             diagnostics.error(
                 e.place, fmt::format("{}testbed {} has no switch to see it at; run on one with "
@@ -167,7 +265,10 @@ void check_expectations(const Profile& profile, const Testbed& testbed, const Pl
         }
         const std::string why = why_unit_differs(metric->unit, e);
         if (!why.empty()) diagnostics.error(e.place, start + why);
-        if (asked && (e.scope != Scope::kFabric || testbed.has_switches())) {
+        if (!asked) continue;
+        const std::string never = why_never_known(e, *metric, profile, testbed, plan);
+        if (!never.empty()) diagnostics.error(e.place, start + never);
+        if (never.empty() && (e.scope != Scope::kFabric || testbed.has_switches())) {
             check_congestion(e, testbed, plan, start, diagnostics);
         }
     }

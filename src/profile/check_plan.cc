@@ -165,11 +165,11 @@ void Checks::check_burst(Checked& c) {
 }
 
 void Checks::check_time(const Checked& c) {
-    if (c.plan.start >= plan_.measure) {
+    if (c.plan.start >= plan_.sent_until()) {
         return error(c, "start",
                      fmt::format("{} is not before the end of phases.measure, {}: the "
                                  "flow would send nothing",
-                                 to_text(c.plan.start), to_text(plan_.measure)));
+                                 to_text(c.plan.start), to_text(plan_.sent_until())));
     }
     if (c.packets < 2 || c.too_fast) return;
     // When the source with the most packets is due to send its last.

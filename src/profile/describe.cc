@@ -148,7 +148,9 @@ void Description::head() {
     line("profile {} on testbed {} ({}), seed {}", plan_.name, testbed_.name,
          live ? "dpdk" : "emulated", plan_.seed);
     if (!profile_.description.empty()) line("{}", profile_.description);
-    line("measure {}, drain {}", to_text(plan_.measure), to_text(plan_.drain));
+    line("{}measure {}, drain {}",
+         plan_.warmup > Picoseconds{0} ? fmt::format("warmup {}, ", to_text(plan_.warmup)) : "",
+         to_text(plan_.measure), to_text(plan_.drain));
     line("{}, {}, {}, {}", counted(plan_.flows.size(), "flow"),
          counted(plan_.sources.size(), "source"), counted(plan_.streams.size(), "stream"),
          counted(plan_.hosts.size(), "host"));

@@ -28,7 +28,7 @@ constexpr std::array kOperators = std::to_array<Operator>({
     {">", Compare::kGreater},
 });
 
-constexpr std::array<std::string_view, 3> kNeeds{"switch", "fabric", "live"};
+constexpr std::array<std::string_view, 4> kNeeds{"switch", "fabric", "live", "capture"};
 
 std::string_view trimmed(std::string_view text) {
     while (text.starts_with(' ')) text.remove_prefix(1);

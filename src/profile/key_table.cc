@@ -35,6 +35,8 @@ std::string_view type_text(K kind) {
             return "whole number";
         case K::kTime:
             return "time";
+        case K::kTimeOrWord:
+            return "time or word";
         case K::kBytes:
             return "size";
         case K::kBitRate:
@@ -63,6 +65,7 @@ std::string_view type_text(K kind) {
 std::string_view unit_text(K kind) {
     switch (kind) {
         case K::kTime:
+        case K::kTimeOrWord:
             return "ps, ns, us, ms, s, min, h";
         case K::kBytes:
         case K::kThreshold:
@@ -186,6 +189,8 @@ std::string range_text(const Key& key) {
             return "like 02:00:00:00:00:01";
         case K::kShare:
             return fmt::format("{} to {}", share_text(key.min), share_text(key.max));
+        case K::kTimeOrWord:
+            return fmt::format("{} to {}; {}", time_text(key.min), time_text(key.max), key.choices);
         case K::kThreshold:
             return fmt::format("{} to {}; {}", bytes_text(key.min), bytes_text(key.max),
                                key.choices);

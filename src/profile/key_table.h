@@ -29,10 +29,11 @@ enum class KeyKind : std::uint8_t {
     kPrefix,
     kAddress,  ///< IP.
     kMac,
-    kShare,      ///< "1/8", "0.2", "20%"; min and max in 2^-32.
-    kThreshold,  ///< A size, or the word of `choices`.
-    kMapOrWord,  ///< A map, or a word of `choices`.
-    kLineRate,   ///< bit/s, or a share of the line; min and max in bit/s.
+    kShare,       ///< "1/8", "0.2", "20%"; min and max in 2^-32.
+    kTimeOrWord,  ///< A time, or the word of `choices`.
+    kThreshold,   ///< A size, or the word of `choices`.
+    kMapOrWord,   ///< A map, or a word of `choices`.
+    kLineRate,    ///< bit/s, or a share of the line; min and max in bit/s.
 };
 
 struct Key {

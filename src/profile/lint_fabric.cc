@@ -32,6 +32,7 @@ public:
     void run() {
         priorities();
         storms();
+        mtus();
         // Of each kind of switch once: the first that has it.
         const SwitchConfig* common = nullptr;
         for (std::uint32_t s = 0; s < graph_.switches.size(); ++s) {
@@ -70,6 +71,21 @@ private:
                  "and switches hold one or two; a pause of one often stops them all. Keep one "
                  "for RDMA, two at most [many-lossless]",
                  lossless_count()));
+    }
+
+    void mtus() {
+        std::uint32_t least = testbed_.link_mtu, most = testbed_.link_mtu;
+        for (const Graph::Link& link : graph_.links) {
+            if (link.link.mtu == 0) continue;
+            least = std::min(least, link.link.mtu);
+            most = std::max(most, link.link.mtu);
+        }
+        if (least == most) return;
+        warn("topology", "topology.links",
+             fmt::format("links have MTUs from {} to {}: frames that one side may send a switch "
+                         "drops in silence, and RDMA has no path MTU discovery; set one mtu on all "
+                         "links [mtu-mismatch]",
+                         least, most));
     }
 
     void storms() {

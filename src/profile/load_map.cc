@@ -8,26 +8,25 @@ namespace rocegen {
 namespace {
 
 Place place_of(const std::string& file, const YAML::Mark& mark) {
+    if (mark.is_null()) return {file, 0, 0};
     return {file, mark.line + 1, mark.column + 1};
 }
 
 }  // namespace
 
-std::vector<MapEntry> load_map(const std::filesystem::path& path, Diagnostics& diagnostics) {
+std::vector<MapEntry> load_map_text(std::string_view text, const std::string& file,
+                                    Diagnostics& diagnostics) {
     std::vector<MapEntry> entries;
-    const auto text = read_file(path, "map", diagnostics);
-    if (!text) return entries;
-    const std::string file = path.string();
     try {
-        const YAML::Node root = YAML::Load(*text);
+        const YAML::Node root = YAML::Load(std::string{text});
         if (!root.IsMap()) {
-            diagnostics.error({file}, "a map is wanted, like ip: {10.0.0.1: 198.18.0.1}");
+            diagnostics.error({file, 0, 0}, "a map is wanted, like ip: {10.0.0.1: 198.18.0.1}");
             return entries;
         }
         for (const auto& kind : root) {
-            const auto name = kind.first.as<std::string>();
-            if (!kind.second.IsMap()) {
-                diagnostics.error(place_of(file, kind.second.Mark()),
+            const std::string name = kind.first.IsScalar() ? kind.first.Scalar() : "";
+            if (name.empty() || !kind.second.IsMap()) {
+                diagnostics.error(place_of(file, kind.first.Mark()),
                                   name + ": a map from old to new is wanted");
                 continue;
             }
@@ -45,6 +44,12 @@ std::vector<MapEntry> load_map(const std::filesystem::path& path, Diagnostics& d
         diagnostics.error(place_of(file, error.mark), error.msg);
     }
     return entries;
+}
+
+std::vector<MapEntry> load_map(const std::filesystem::path& path, Diagnostics& diagnostics) {
+    const auto text = read_file(path, "map", diagnostics);
+    if (!text) return {};
+    return load_map_text(*text, path.string(), diagnostics);
 }
 
 }  // namespace rocegen

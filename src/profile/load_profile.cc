@@ -6,9 +6,11 @@
 
 #include "profile/apply_overrides.h"
 #include "profile/read_behaviour.h"
+#include "profile/read_capture.h"
 #include "profile/read_file.h"
 #include "profile/read_frames.h"
 #include "profile/read_pattern.h"
+#include "profile/read_sweep.h"
 #include "profile/storms.h"
 #include "profile/yaml_reader.h"
 #include "rocegen/profile/load.h"
@@ -101,31 +103,17 @@ void read_expect(ReadContext& context, const YAML::Node& node, Profile& out) {
     });
 }
 
-void read_capture(ReadContext& context, const YAML::Node& node, Profile& out) {
-    MapReader map{context, node, "capture", "capture"};
-    const auto on = map.node("on");
-    if (!on) return;
-    each_item(context, *on, "capture.on", [&](const YAML::Node& item, const std::string& path) {
-        auto ref = parse_host_ref(item.IsScalar() ? item.Scalar() : "");
-        if (!ref.ok()) return context.error(item, path, shown(item) + ": " + ref.why());
-        const bool known =
-            std::any_of(out.hosts.begin(), out.hosts.end(), [&](const HostGroup& group) {
-                return group.name == ref.value().group &&
-                       (!ref.value().range || ref.value().range->last < group.count);
-            });
-        if (!known)
-            return context.error(item, path, shown(item) + ": the profile has no such hosts");
-        out.capture_on.push_back(ref.value());
-    });
-}
-
 void read_profile(ReadContext& context, const YAML::Node& root, Profile& out) {
     MapReader map{context, root, "", ""};
     map.name("name", out.name);
     map.text("description", out.description);
     map.count("seed", out.seed);
+    map.count("repeat", out.repeat);
+    if (const auto sweep = map.node("sweep")) read_sweep(context, *sweep, out);
     if (const auto phases = map.node("phases")) {
         MapReader inner{context, *phases, "phases", "phases"};
+        inner.time_or_word("learn", out.learn);
+        inner.time("warmup", out.warmup);
         inner.time("measure", out.measure);
         inner.time("drain", out.drain);
     }
@@ -156,7 +144,7 @@ std::optional<Profile> load_profile_text(std::string_view text, const std::strin
     ReadContext context{KeyDoc::File::kProfile, file, diagnostics};
     const auto root = context.parse(text);
     if (!root) return std::nullopt;
-    apply_overrides(*root, overrides, diagnostics);
+    apply_overrides(*root, overrides, context);
     Profile profile;
     profile.name = name_from_file(file);
     read_profile(context, *root, profile);

@@ -146,7 +146,7 @@ std::optional<Testbed> load_testbed_text(std::string_view text, const std::strin
     ReadContext context{KeyDoc::File::kTestbed, file, diagnostics};
     const auto root = context.parse(text);
     if (!root) return std::nullopt;
-    apply_overrides(*root, overrides, diagnostics);
+    apply_overrides(*root, overrides, context);
     Testbed testbed;
     testbed.name = name_from_file(file);
     read_testbed(context, *root, testbed);

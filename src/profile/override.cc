@@ -57,16 +57,34 @@ std::string set(YAML::Node node, std::span<const std::string> steps, const YAML:
 
 }  // namespace
 
-void apply_overrides(YAML::Node root, std::span<const Override> overrides,
-                     Diagnostics& diagnostics) {
+void apply_overrides(YAML::Node root, std::span<const Override> overrides, ReadContext& context) {
     for (const Override& change : overrides) {
         std::string why;
         try {
-            why = set(root, steps_of(change.path), YAML::Load(change.value));
+            const YAML::Node value = YAML::Load(change.value);
+            why = set(root, steps_of(change.path), value);
+            context.set_source(value, change.text);
         } catch (const YAML::Exception& e) {
             why = fmt::format("the value is no YAML: {}", e.msg);
         }
-        if (!why.empty()) diagnostics.error({"--set"}, fmt::format("{}: {}", change.text, why));
+        if (!why.empty()) context.diagnostics().error({change.text}, why);
+    }
+}
+
+std::string text_in_force(const std::string& text, std::span<const Override> overrides) {
+    if (overrides.empty()) return text;
+    std::string out;
+    try {
+        const YAML::Node root = YAML::Load(text);
+        for (const Override& change : overrides) {
+            set(root, steps_of(change.path), YAML::Load(change.value));
+            out += fmt::format("# {}\n", change.text);
+        }
+        YAML::Emitter emitter;
+        emitter << root;
+        return out + emitter.c_str() + "\n";
+    } catch (const YAML::Exception&) {
+        return text;  // the loader has said what is wrong
     }
 }
 
@@ -76,15 +94,13 @@ Overrides parse_overrides(const std::vector<std::string>& settings, Diagnostics&
     for (const std::string& text : settings) {
         const std::size_t equal = text.find('=');
         if (equal == 0 || equal == std::string::npos) {
-            diagnostics.error({"--set"}, fmt::format("{}: is no KEY=VALUE, like "
-                                                     "flows.write.rate=10%",
-                                                     text));
+            diagnostics.error({"--set " + text}, "is no KEY=VALUE, like flows.write.rate=10%");
             continue;
         }
         const bool testbed = text.starts_with(kTestbed);
         const std::size_t from = testbed ? kTestbed.size() : 0;
         (testbed ? out.testbed : out.profile)
-            .push_back({text.substr(from, equal - from), text.substr(equal + 1), text});
+            .push_back({text.substr(from, equal - from), text.substr(equal + 1), "--set " + text});
     }
     return out;
 }

@@ -22,7 +22,7 @@ QosMap read_qos_map(MapReader map) {
         for (std::size_t dscp = 0; dscp < 64; ++dscp)
             out.dscp_to_tc[dscp] = std::uint8_t(dscp >> 3);
     }
-    if (const auto trust = map.choice("trust")) out.trust = QosMap::Trust(*trust);
+    map.choice("trust", out.trust);
     map.number_map("dscp_to_tc", out.dscp_to_tc);
     map.number_map("pcp_to_tc", out.pcp_to_tc);
     map.number_map("tc_to_queue", out.tc_to_queue);
@@ -88,13 +88,14 @@ void read_link(MapReader map, Testbed& out) {
 }
 
 /// A pause names the priority of its group, and NICs pause traffic classes: both must be one.
-void check_lossless(MapReader& map, const QosMap& qos) {
+/// At `key`, which chose it.
+void check_lossless(MapReader& map, std::string_view key, const QosMap& qos) {
     for (unsigned group = 0; group < 8; ++group) {
         if (!qos.lossless(std::uint8_t(group))) continue;
         unsigned classes = 0;
         for (unsigned tc = 0; tc < 8; ++tc) classes |= unsigned{qos.tc_to_group[tc] == group} << tc;
         if (classes == 1u << group) continue;
-        map.error("priorities",
+        map.error(key,
                   fmt::format("{}: in the chosen qos, priority group {} is not of traffic class {} "
                               "alone, so a pause would not stop what fills it",
                               group, group, group));
@@ -118,7 +119,7 @@ void read_pfc(MapReader map, bool alpha_given, bool all, FabricConfig& out) {
     map.share("refresh", refresh);
     pfc.refresh_per_mille = std::uint32_t((refresh.q32 * 1000 + (std::uint64_t{1} << 31)) >> 32);
     pfc.enabled = out.qos.lossless_groups != 0;
-    check_lossless(map, out.qos);
+    check_lossless(map, "priorities", out.qos);
     for (const std::string_view key : {"xoff_threshold", "xon_offset", "headroom", "headroom_pool",
                                        "response", "quanta", "refresh"}) {
         if (!pfc.enabled && map.given(key)) {
@@ -176,15 +177,13 @@ void read_watchdog(MapReader map, WatchdogConfig& out) {
     map.time("detection", out.detection);
     map.time("poll", out.poll);
     map.time("restoration", out.restoration);
-    if (const auto action = map.choice("action")) out.action = WatchdogConfig::Action(*action);
+    map.choice("action", out.action);
 }
 
 /// `all`: the map that is of every switch, else one's own.
 void read_switch(MapReader map, const std::string& path, bool all, FabricConfig& out) {
     SwitchConfig& to = out.switches;
-    if (const auto kind = map.choice("architecture")) {
-        to.architecture = SwitchConfig::Architecture(*kind);
-    }
+    map.choice("architecture", to.architecture);
     std::uint64_t cell = to.cell_bytes;
     map.bytes("cell", cell);
     to.cell_bytes = std::uint32_t(cell);
@@ -234,8 +233,13 @@ void read_fabric(MapReader& map, Testbed& out) {
     }
     if (fabric.topology.kind != Kind::kLink) fabric.nic.response = NicConfig{}.response;
     if (const auto link = map.node("link")) read_link({context, *link, "link", "link"}, out);
+    bool pfc_given = false;
     if (const auto node = map.node("switch")) {
+        pfc_given = node->IsMap() && (*node)["pfc"].IsDefined();
         read_switch({context, *node, "switch", "switch"}, "switch", true, fabric);
+    }
+    if (!pfc_given && fabric.topology.kind != Kind::kLink && fabric.switches.pfc.enabled) {
+        check_lossless(map, "qos", fabric.qos);
     }
     if (const auto nodes = map.node("switches")) {
         each_named(context, *nodes, "switches",

@@ -148,6 +148,7 @@ void read_explicit(MapReader& topology, Testbed& out) {
                   link.link.delay = kNever;
                   map.bit_rate("rate", link.link.rate);
                   map.time("delay", link.link.delay);
+                  map.count("mtu", link.link.mtu);
                   const auto ends = map.node("ends");
                   if (!ends) return;
                   const auto names = two_names(context, *ends, map.path_of("ends"));

@@ -46,7 +46,7 @@ void read_addressing(MapReader& map, FlowFrames& out) {
     map.boolean("shared_qp", out.shared_qp);
     map.count("psn", out.initial_psn);
     map.count("udp_source_port", out.udp_source_port);
-    if (const auto rule = map.choice("source_ports")) out.source_ports = SourcePorts(*rule);
+    map.choice("source_ports", out.source_ports);
     map.count("destination_port", out.destination_port);
     map.count("flow_label", out.flow_label);
     map.count("ttl", out.ttl);
@@ -75,15 +75,15 @@ void read_transport_headers(MapReader& map, FlowFrames& out) {
     bool becn = false;
     map.boolean("becn", becn);
     if (map.given("becn")) out.becn = becn;
-    if (const auto request = map.choice("ack_req")) out.ack_req = AckRequest(*request);
+    map.choice("ack_req", out.ack_req);
     map.count("transport_version", out.transport_version);
 }
 
 void read_defects(MapReader& map, FlowFrames& out) {
-    if (const auto icrc = map.choice("icrc")) out.icrc = IcrcMode(*icrc);
-    if (const auto checksum = map.choice("checksum")) out.checksum = ChecksumMode(*checksum);
+    map.choice("icrc", out.icrc);
+    map.choice("checksum", out.checksum);
     if (const auto checksum = map.choice("ip_checksum")) out.bad_ip_checksum = *checksum == 1;
-    if (const auto order = map.choice("opcode_order")) out.opcode_order = OpcodeOrder(*order);
+    map.choice("opcode_order", out.opcode_order);
 }
 
 void read_tcp(MapReader& map, FlowFrames& out) {
@@ -186,9 +186,9 @@ void read_vlans(MapReader& map, std::string_view pattern, std::optional<std::uin
 
 void read_frames(MapReader& map, FlowFrames& out) {
     constexpr std::array<std::uint32_t, 5> kMtus{256, 512, 1024, 2048, 4096};
-    if (const auto protocol = map.choice("protocol")) out.protocol = Protocol(*protocol);
-    if (const auto verb = map.choice("verb")) out.verb = Verb(*verb);
-    if (const auto transport = map.choice("transport")) out.transport = Transport(*transport);
+    map.choice("protocol", out.protocol);
+    map.choice("verb", out.verb);
+    map.choice("transport", out.transport);
     map.count("opcode", out.opcode);
     if (const auto mtu = map.choice("path_mtu")) out.path_mtu = kMtus[*mtu];
     const bool one_frame = out.protocol == Protocol::kUdp || out.protocol == Protocol::kRaw;

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 
+#include "profile/read_capture_trace.h"
 #include "profile/read_tables.h"
 
 namespace rocegen {
@@ -27,7 +28,7 @@ const std::array kTypes = std::to_array<TypeRow>({
     {"poisson", Pattern::Kind::kPoisson, true, {}, {"burst", "period", "per"}},
     {"on-off", Pattern::Kind::kOnOff, true, {"on", "off"}, {"spans", "sync"}},
     {"ramp", Pattern::Kind::kRamp, false, {"from", "over"}, {"sync"}},
-    {"trace", Pattern::Kind::kTrace, true, {"file"}, {"per", "period"}},
+    {"trace", Pattern::Kind::kTrace, true, {"file"}, {"per", "period", "filter"}},
 });
 
 /// Beside the profile, unless it is absolute.
@@ -36,8 +37,8 @@ std::filesystem::path beside(const ReadContext& context, const std::string& file
 }
 
 void check_keys(MapReader& map, const TypeRow& type) {
-    for (const std::string_view key :
-         {"burst", "per", "period", "sync", "skew", "on", "off", "spans", "from", "over", "file"}) {
+    for (const std::string_view key : {"burst", "per", "period", "sync", "skew", "on", "off",
+                                       "spans", "from", "over", "file", "filter"}) {
         const auto in = [key](const std::vector<std::string_view>& keys) {
             return std::find(keys.begin(), keys.end(), key) != keys.end();
         };
@@ -72,7 +73,7 @@ void read_pattern(ReadContext& context, const YAML::Node& node, const std::strin
     map.boolean("sync", out.in_step);
     map.burst("burst", out);
     map.time("period", out.period);
-    if (const auto per = map.choice("per")) out.per = Pattern::Per(*per);
+    map.choice("per", out.per);
     map.time("skew", out.skew);
     map.time("on", out.on);
     map.time("off", out.off);
@@ -81,8 +82,9 @@ void read_pattern(ReadContext& context, const YAML::Node& node, const std::strin
     map.rate("from", from);
     if (map.given("from")) flow.ramp_from = from;
     map.time("over", out.over);
-    std::string file;
+    std::string file, filter;
     map.text("file", file);
+    map.text("filter", filter);
     flow.pattern_places = map.places();
     check_keys(map, type);
     if (type.kind == Pattern::Kind::kPoisson && (map.given("burst") || map.given("period"))) {
@@ -99,7 +101,14 @@ void read_pattern(ReadContext& context, const YAML::Node& node, const std::strin
                                       to_text(out.period)));
     }
     flow.source_per_qp |= out.per == Pattern::Per::kQp;
-    if (!file.empty()) flow.trace = read_trace(beside(context, file), context.diagnostics());
+    const std::filesystem::path table = beside(context, file);
+    if (!file.empty() && is_capture(table)) {
+        flow.trace = read_capture_trace(table, filter, context.diagnostics());
+    } else if (!file.empty()) {
+        flow.trace = read_trace(table, context.diagnostics());
+        if (map.given("filter"))
+            map.error("filter", "belongs to a capture, and " + file + " is none");
+    }
     if (!flow.trace.empty() && map.given("period") && out.period <= flow.trace.back().at) {
         map.error("period", fmt::format("{}: is not longer than the trace, {}", to_text(out.period),
                                         to_text(flow.trace.back().at)));

@@ -102,6 +102,22 @@ private:
     Diagnostics& diagnostics_;
 };
 
+/// Emulated links carry PFC frames of zeros behind their fields, and no 802.3x.
+bool emulated_too(const Storm& storm, Diagnostics& diagnostics) {
+    const auto refuse = [&](std::string_view key, std::string_view what) {
+        diagnostics.error(storm.places.of(key), fmt::format("{}: {}; use a testbed of kind dpdk",
+                                                            storm.places.path_of(key), what));
+        return false;
+    };
+    if (storm.plan.kind == StormPlan::Kind::kGlobal) {
+        return refuse("kind", "emulated links know no 802.3x pause");
+    }
+    if (storm.plan.numbered) {
+        return refuse("numbered", "emulated pause frames carry no numbers");
+    }
+    return true;
+}
+
 }  // namespace
 
 bool is_storm(const YAML::Node& flow) {
@@ -148,13 +164,11 @@ void plan_storms(const Profile& profile, const Testbed& testbed,
                                storm.from.text, from->count, storm.from.group));
             continue;
         }
-        if (testbed.kind == Testbed::Kind::kEmulated) {
-            refuse("a pause storm needs ports of this machine; use a testbed of kind dpdk");
-            continue;
-        }
+        if (testbed.kind == Testbed::Kind::kEmulated && !emulated_too(storm, diagnostics)) continue;
         const HostPlan& host = plan.hosts[from->first];
         StormPlan planned =
-            StormPlanner{storm, plan.ports[host.port].link_rate, plan.measure, diagnostics}.plan();
+            StormPlanner{storm, plan.ports[host.port].link_rate, plan.sent_until(), diagnostics}
+                .plan();
         planned.port = host.port;
         planned.source = host.mac;
         plan.storms.push_back(std::move(planned));

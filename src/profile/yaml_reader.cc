@@ -64,9 +64,25 @@ std::optional<YAML::Mark> second_document(std::string_view text) {
 }  // namespace
 
 Place ReadContext::place(const YAML::Node& node) const {
+    for (const auto& [value, source] : sources_) {
+        if (node.is(value)) return {source, 0, 0};
+    }
     const YAML::Mark mark = node.Mark();
     if (mark.is_null()) return {file_, 0, 0};
     return {file_, mark.line + 1, mark.column + 1};
+}
+
+void ReadContext::set_source(const YAML::Node& value, const std::string& source) {
+    sources_.emplace_back(value, source);
+    if (!value.IsMap() && !value.IsSequence()) return;
+    for (const auto& item : value) {
+        if (value.IsSequence()) {
+            set_source(item, source);
+        } else {
+            set_source(item.first, source);
+            set_source(item.second, source);
+        }
+    }
 }
 
 void ReadContext::error(const YAML::Node& node, std::string_view path, std::string_view what) {
@@ -159,7 +175,8 @@ void MapReader::add(const YAML::Node& key, const YAML::Node& value) {
         return;
     }
     const Place at = context_.place(value);
-    places_.marks.push_back({name, at.line, at.column});
+    const bool elsewhere = at.file != context_.file();
+    places_.marks.push_back({name, at.line, at.column, elsewhere ? at.file : std::string{}});
     entries_.push_back({*found, value});
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "profile/key_table.h"
@@ -33,6 +34,8 @@ public:
     const std::string& file() const { return file_; }
     Diagnostics& diagnostics() { return diagnostics_; }
     Place place(const YAML::Node& node) const;
+    /// `value` and all in it came from `source` ("--set seed=2"), not from the file: that is its place.
+    void set_source(const YAML::Node& value, const std::string& source);
     /// "PLACE: PATH: WHAT".
     void error(const YAML::Node& node, std::string_view path, std::string_view what);
     /// The document's map; empty if the text is no YAML or not one document.
@@ -42,6 +45,7 @@ private:
     KeyDoc::File kind_;
     std::string file_;
     Diagnostics& diagnostics_;
+    std::vector<std::pair<YAML::Node, std::string>> sources_;
 };
 
 /// A value as messages show it: short, printable.
@@ -77,6 +81,8 @@ public:
         if (const auto value = read_count(key)) out = T(*value);
     }
     void time(std::string_view key, Picoseconds& out);
+    /// The word of the key's choices leaves `out` as it is.
+    void time_or_word(std::string_view key, std::optional<Picoseconds>& out);
     void bytes(std::string_view key, std::uint64_t& out);
     void bit_rate(std::string_view key, BitRate& out);
     void rate(std::string_view key, RateSpec& out);
@@ -104,6 +110,17 @@ public:
     void number_map(std::string_view key, std::span<std::uint8_t> out);
     /// Index into the key's choices.
     std::optional<std::size_t> choice(std::string_view key);
+    /// The same as an enumerator, whose values stand in the key's order.
+    template <class E>
+    requires std::is_enum_v<E>
+    void choice(std::string_view key, E& out) {
+        if (const auto chosen = choice(key)) out = E(*chosen);
+    }
+    template <class E>
+    requires std::is_enum_v<E>
+    void choice(std::string_view key, std::optional<E>& out) {
+        if (const auto chosen = choice(key)) out = E(*chosen);
+    }
 
     /// "flows[0].rate".
     std::string path_of(std::string_view key) const { return places_.path_of(key); }

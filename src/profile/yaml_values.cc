@@ -58,6 +58,18 @@ void MapReader::time(std::string_view key, Picoseconds& out) {
     out = value.value();
 }
 
+void MapReader::time_or_word(std::string_view key, std::optional<Picoseconds>& out) {
+    const auto given = scalar(key);
+    if (!given || given->text == given->key.choices) return;
+    if (const auto value = parse_time(given->text); !value.ok()) {
+        return error(key, fmt::format("{}: {}; {} is allowed too", given->text, value.why(),
+                                      given->key.choices));
+    }
+    Picoseconds value = Picoseconds::min();
+    time(key, value);
+    if (value != Picoseconds::min()) out = value;
+}
+
 void MapReader::bytes(std::string_view key, std::uint64_t& out) {
     const auto given = scalar(key);
     if (!given) return;

@@ -29,6 +29,7 @@ public:
         classes();
         pauses();
         copies();
+        clocks();
         return std::move(list_);
     }
 
@@ -169,10 +170,14 @@ private:
                                      seconds_text(s.start_ns)));
         }
         for (const PauseSpan& s : pause.deadlocks()) {
-            add("deadlock", fmt::format("possible deadlock: {} and {} held {} of each other paused "
-                                        "for {}, from {} s on",
-                                        to_text(s.by), to_text(s.other), priority(s.priority),
-                                        duration(s.length_ns), seconds_text(s.start_ns)));
+            std::string who = to_text(s.by);
+            for (const MacAddress& other : s.others) {
+                who += (&other == &s.others.back() ? " and " : ", ") + to_text(other);
+            }
+            add("deadlock", fmt::format("possible deadlock: {} held {} paused at the same time for "
+                                        "{}, from {} s on",
+                                        who, priority(s.priority), duration(s.length_ns),
+                                        seconds_text(s.start_ns)));
         }
         for (const PauseLedger::Source& source : pause.sources()) {
             if (source.mac_known && source.mac == MacAddress{}) {
@@ -227,6 +232,40 @@ private:
         }
     }
 
+    /// How far one clock is ahead of another, in words; empty: as near as clocks are.
+    static std::string apart(std::int64_t ns) {
+        constexpr std::int64_t kSecond = 1'000'000'000;
+        const std::int64_t far = std::abs(ns);
+        if (far < kSecond) return {};
+        const bool tai = far >= 35 * kSecond && far <= 38 * kSecond;
+        return fmt::format("{} s {}{}", seconds_text(far), ns > 0 ? "ahead of" : "behind",
+                           tai ? " (TAI against UTC?)" : "");
+    }
+    void clocks() {
+        const CaptureTotals& t = report_.totals;
+        const std::string card = t.clock_ns_max ? apart(*t.clock_ns_max) : "";
+        if (!card.empty()) {
+            add("clocks", fmt::format("the card's clock is {} the file's: it is not set, or counts "
+                                      "from elsewhere; times here are the card's",
+                                      card));
+        }
+        std::vector<std::string> points;
+        std::set<std::pair<std::uint32_t, std::uint32_t>> said;
+        for (const CaptureFlow& flow : flows()) {
+            if (flow.upstream == kNoFlow) continue;
+            const CaptureFlow& before = flows()[flow.upstream];
+            const std::int64_t at_first = flow.first_ns - before.first_ns;
+            const std::int64_t at_last = flow.last_ns - before.last_ns;
+            // Both ends alike: it is the clock, and not that one capture began later.
+            const bool alike = at_first - 100'000'000 < at_last && at_last - 100'000'000 < at_first;
+            if (!alike || apart(at_first).empty()) continue;
+            if (!said.insert({before.first_point, flow.first_point}).second) continue;
+            points.push_back(fmt::format("{} is {} {}", point_name(flow.first_point),
+                                         apart(at_first), point_name(before.first_point)));
+        }
+        add("clocks", points, "clocks differ, so that times between these points mean nothing");
+    }
+
     const CaptureReport& report_;
     std::vector<Finding> list_;
     using Bytes = std::array<std::uint8_t, 16>;
@@ -248,6 +287,7 @@ void CaptureReport::watch() {
     flows.watch({.timeline = &timeline,
                  .bursts = &bursts,
                  .pauses = &pause,
+                 .intervals = intervals ? &*intervals : nullptr,
                  .cnp_interval_ns = cnp_interval_ns});
 }
 

@@ -56,8 +56,8 @@ std::string what(const TimelineEvent& e) {
             return fmt::format("storm: {} paused by {} for {} without lapse", priority(e),
                                to_text(e.mac), duration(e.value));
         case TimelineKind::kDeadlock:
-            return fmt::format("possible deadlock: {} paused both ways for {}", priority(e),
-                               duration(e.value));
+            return fmt::format("possible deadlock: {} sources held {} paused for {}", e.more,
+                               priority(e), duration(e.value));
     }
     return "";
 }

@@ -46,6 +46,7 @@ Json summed(const std::vector<SeriesRows>& all, Kind kind, const char* name) {
 void add_charts(Json& data, const std::vector<SeriesRows>& all) {
     data["queues"] = chosen(all, {Kind::kQueueDepth}, kQueuesDrawn);
     data["paused"] = chosen(all, {Kind::kNicPaused, Kind::kQueuePaused}, kQueuesDrawn);
+    data["windows"] = chosen(all, {Kind::kTcpWindow}, kFlowsDrawn);
     data["xoff"] = chosen(all, {Kind::kXoffReceived}, kQueuesDrawn);
     data["flows"] = chosen(all, {Kind::kFlowReceived}, kFlowsDrawn);
     data["marks"] = {{"of", 2},

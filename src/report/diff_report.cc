@@ -112,6 +112,12 @@ std::vector<std::string> DiffReport::remarks() const {
             "--window",
             diff.settled_early()));
     }
+    if (diff.frames_not_tracked() > 0) {
+        lines.push_back(fmt::format(
+            "{} frames are of flows over the {} that are told apart (--max-flows): they "
+            "are in no number",
+            diff.frames_not_tracked(), diff.options().flow_limit));
+    }
     return lines;
 }
 
@@ -174,6 +180,7 @@ std::string to_json(const DiffReport& report) {
     json["least_difference_ns"] = any ? Json(delays.min()) : Json(nullptr);
     json["window_ns"] = report.diff.options().window_ns;
     put_counts(json["frames"], report.diff.sum());
+    json["frames_not_tracked"] = report.diff.frames_not_tracked();
     Json& delay = json["delay_ns"];
     delay["count"] = delays.count();
     delay["relative"] = !report.same_clock;

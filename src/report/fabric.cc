@@ -126,8 +126,8 @@ std::string faults(const FabricResult& fabric) {
     Table table;
     table.column("Fault", Align::kLeft);
     table.column("Of", Align::kLeft);
-    for (const char* name :
-         {"At", "For", "New routes after", "First frame after", "Lost until the next"}) {
+    for (const char* name : {"At", "For", "New routes after", "First frame after",
+                             "Lost until the next", "Last loss after", "Recovered after"}) {
         table.column(name);
     }
     for (const FaultResult& result : fabric.faults) {
@@ -139,7 +139,8 @@ std::string faults(const FabricResult& fabric) {
         table.row({std::string{to_text(fault.kind)}, result.of, nanoseconds(fault.at),
                    fault.duration.count() > 0 ? nanoseconds(fault.duration) : "-",
                    after(result.rerouted, result.rerouted < changed ? fault.at : changed),
-                   after(result.first_frame, fault.at), count_text(sum(result.drops))});
+                   after(result.first_frame, fault.at), count_text(sum(result.drops)),
+                   after(result.last_loss, fault.at), after(recovered_at(result), fault.at)});
     }
     return table.empty() ? "" : "\nFaults:\n" + table.text();
 }

@@ -125,6 +125,8 @@ Json fault_row(const FaultResult& result) {
     json["duration_ns"] = fault.duration.count() > 0 ? Json(whole_ns(fault.duration)) : nullptr;
     json["reroute_ns"] = after(result.rerouted, result.rerouted < changed ? fault.at : changed);
     json["first_frame_ns"] = after(result.first_frame, fault.at);
+    json["last_loss_ns"] = after(result.last_loss, fault.at);
+    json["recovery_ns"] = after(recovered_at(result), fault.at);
     json["lost"] = sum(result.drops);
     json["drops_by_cause"] = drops_by_cause(result.drops);
     return json;

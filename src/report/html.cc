@@ -80,6 +80,7 @@ std::string to_html(const Result& result, const Plan& plan, const Evidence& evid
     data["lines"] = fabric ? lines(*fabric) : Json::array();
     data["latency"] = cdfs(result, plan, &FlowResult::latency_ns, &FlowResult::latency_cdf);
     data["completion"] = cdfs(result, plan, &FlowResult::message_ns, &FlowResult::message_cdf);
+    data["fct"] = cdfs(result, plan, &FlowResult::completion_ns, &FlowResult::completion_cdf);
     data["report"] = report_document(result, plan, evidence, fabric, kStreamsEmbedded);
     data["streams_of"] = result.streams.size();
     data["meta"] = Json::parse(meta_json(meta));

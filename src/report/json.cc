@@ -8,6 +8,7 @@
 
 #include "report/fabric_json.h"
 #include "report/json_document.h"
+#include "report/run_capture.h"
 #include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/text.h"
@@ -80,6 +81,13 @@ Json responses(const Traffic& t) {
     json["qp_errors"] = sent(&EndpointCounts::in_error);
     json["dcqcn_rate_min_gbps"] = rate(&EndpointCounts::rate_least);
     json["dcqcn_rate_last_gbps"] = rate(&EndpointCounts::rate_last);
+    const auto tcp = [&t](auto member) {
+        return t.endpoint && t.endpoint->tcp ? Json((*t.endpoint->tcp).*member) : Json(nullptr);
+    };
+    json["tcp_window_last"] = tcp(&TcpCounts::window_last);
+    json["tcp_window_max"] = tcp(&TcpCounts::window_most);
+    json["fast_retransmits"] = tcp(&TcpCounts::fast_retransmits);
+    json["ecn_cuts"] = tcp(&TcpCounts::ecn_cuts);
     return json;
 }
 
@@ -177,7 +185,8 @@ Json stream_row(const StreamResult& stream, const Plan& plan) {
     add_address(json, "src", source.ip);
     add_address(json, "dest", destination.ip);
     json["udp_source_port"] = from.source_port;
-    const bool sent = stream.data_frames_tx > 0 && stream.by_psn;
+    const bool bytes = plan.flows.at(from.flow).counts_bytes;
+    const bool sent = stream.data_frames_tx > 0 && stream.by_psn && !bytes;
     json["first_psn"] = sent ? Json(stream.first_psn.value()) : Json(nullptr);
     json["last_psn"] = sent ? Json(stream.last_psn.value()) : Json(nullptr);
     json["opcodes_tx"] = opcodes_tx(stream);
@@ -251,6 +260,7 @@ Json host_row(const HostGroupResult& group) {
 Json generator(const GeneratorResult& g) {
     Json json;
     json["on_plan"] = g.on_plan;
+    json["rates_kept"] = g.rates_kept;
     json["why_not"] = g.why_not;
     json["slips"] = g.slips;
     json["slipped_ns"] = whole_ns(g.slipped);
@@ -273,7 +283,13 @@ Json run(const Result& result, const Plan& plan) {
     json["clock"] = known_text(result.clock);
     json["seed"] = plan.seed;
     json["interrupted"] = result.interrupted;
+    json["pairs_probed"] = known(result.pairs_probed);
+    json["pairs_unreached"] = known(result.pairs_unreached);
+    const auto& capture = result.capture;
+    json["capture_frames"] = capture ? Json(capture->written) : Json(nullptr);
+    json["capture_lost"] = capture ? Json(capture->lost + capture->over_limit) : Json(nullptr);
     json["duration_ns"] = whole_ns(result.duration);
+    json["warmup_ns"] = whole_ns(plan.warmup);
     json["measure_ns"] = whole_ns(plan.measure);
     json["drain_ns"] = whole_ns(plan.drain);
     const auto total = [&](const char* metric) {
@@ -316,6 +332,7 @@ Json report_document(const Result& result, const Plan& plan, const Evidence& evi
     for (const auto& storm : result.storms) json["storms"].push_back(storm_json(storm));
     json["generator"] = generator(result.generator);
     json["fabric"] = fabric ? fabric_json(*fabric) : Json(nullptr);
+    json["capture"] = run_capture_json(result);
     json["notes"] = result.notes;
     json["streams"] = Json::array();
     for (const auto& stream : result.streams) {

@@ -1,5 +1,6 @@
 #include "report/series_rows.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +16,12 @@ SeriesRows amount(Kind kind, std::string name, const AmountResult& from) {
     return {kind, std::move(name), from.width, from.end, {}, {}, from.sums};
 }
 
-SeriesRows depth(std::string name, const SeriesResult& from, std::uint64_t cell_bytes) {
-    SeriesRows rows{Kind::kQueueDepth, std::move(name), from.width, from.end, {}, {}, {}};
+SeriesRows level(Kind kind, std::string name, const SeriesResult& from, std::uint64_t unit) {
+    SeriesRows rows{kind, std::move(name), from.width, from.end, {}, {}, {}};
     for (const SeriesResult::Bin& bin : from.bins) {
-        rows.min.push_back(bin.min * cell_bytes);
-        rows.mean.push_back((bin.mean_q16 * cell_bytes) >> 16);
-        rows.value.push_back(bin.max * cell_bytes);
+        rows.min.push_back(bin.min * unit);
+        rows.mean.push_back((bin.mean_q16 * unit) >> 16);
+        rows.value.push_back(bin.max * unit);
     }
     return rows;
 }
@@ -36,13 +37,18 @@ SeriesRows paused(Kind kind, std::string name, const SeriesResult& from) {
     return rows;
 }
 
-void add_fabric(const FabricResult& fabric, std::vector<SeriesRows>& out) {
+void add_fabric(const FabricResult& fabric, const Plan& plan, std::vector<SeriesRows>& out) {
+    for (const WindowSeries& window : fabric.windows) {
+        const std::string& flow = plan.flows[plan.streams.at(window.stream).flow].name;
+        out.push_back(level(Kind::kTcpWindow, fmt::format("{} stream {}", flow, window.stream),
+                            window.segments, 1));
+    }
     for (const SwitchResult& node : fabric.switches) {
         for (const SwitchPortResult& port : node.ports) {
             for (const QueueSeries& queue : port.series) {
                 const std::string name = fmt::format("{} q{}", port.name, queue.queue);
                 if (!queue.cells.bins.empty()) {
-                    out.push_back(depth(name, queue.cells, node.cell_bytes));
+                    out.push_back(level(Kind::kQueueDepth, name, queue.cells, node.cell_bytes));
                 }
                 if (!queue.paused.bins.empty()) {
                     out.push_back(paused(Kind::kQueuePaused, name, queue.paused));
@@ -75,19 +81,20 @@ std::string quoted(std::string_view text) {
 
 std::uint64_t SeriesRows::weight() const {
     if (value.empty()) return 0;
-    if (kind == Kind::kQueueDepth) return *std::max_element(value.begin(), value.end());
+    if (level()) return *std::max_element(value.begin(), value.end());
     return std::accumulate(value.begin(), value.end(), std::uint64_t{0});
 }
 
 std::string_view to_text(Kind kind) {
-    constexpr std::string_view kNames[] = {"queue_depth", "queue_paused", "nic_paused", "port_tx",
-                                           "flow_rx",     "flow_ce_rx",   "cnp_rx",     "xoff_rx"};
+    constexpr std::string_view kNames[] = {"queue_depth", "tcp_window", "queue_paused",
+                                           "nic_paused",  "port_tx",    "flow_rx",
+                                           "flow_ce_rx",  "cnp_rx",     "xoff_rx"};
     return kNames[std::size_t(kind)];
 }
 
 std::string_view unit_of(Kind kind) {
-    constexpr std::string_view kUnits[] = {"bytes",    "ns",     "ns",     "bytes_l2",
-                                           "bytes_l2", "frames", "frames", "frames"};
+    constexpr std::string_view kUnits[] = {"bytes",    "segments", "ns",     "ns",    "bytes_l2",
+                                           "bytes_l2", "frames",   "frames", "frames"};
     return kUnits[std::size_t(kind)];
 }
 
@@ -115,7 +122,7 @@ std::vector<SeriesRows> series_rows(const Result& result, const Plan& plan,
                                  port.xoff_series[p]));
         }
     }
-    if (fabric) add_fabric(*fabric, out);
+    if (fabric) add_fabric(*fabric, plan, out);
     return out;
 }
 
@@ -125,17 +132,17 @@ std::string series_csv(const std::vector<SeriesRows>& all) {
     for (const SeriesRows& rows : all) {
         const std::string head =
             fmt::format("{},{},{}", to_text(rows.kind), quoted(rows.name), unit_of(rows.kind));
-        const bool level = rows.kind == Kind::kQueueDepth;
         for (std::size_t i = 0; i < rows.value.size(); ++i) {
             if (rows.value[i] == 0) continue;
             const Picoseconds begin = rows.width * std::int64_t(i);
-            fmt::format_to(std::back_inserter(out), "{},{},{},", head, whole_ns(begin),
+            // Tens of thousands of lines: formats are read at compile time.
+            fmt::format_to(std::back_inserter(out), FMT_COMPILE("{},{},{},"), head, whole_ns(begin),
                            whole_ns(std::min(begin + rows.width, std::max(rows.end, begin))));
-            if (level) {
-                fmt::format_to(std::back_inserter(out), "{},{},{},\n", rows.min[i], rows.mean[i],
-                               rows.value[i]);
+            if (rows.level()) {
+                fmt::format_to(std::back_inserter(out), FMT_COMPILE("{},{},{},\n"), rows.min[i],
+                               rows.mean[i], rows.value[i]);
             } else {
-                fmt::format_to(std::back_inserter(out), ",,,{}\n", rows.value[i]);
+                fmt::format_to(std::back_inserter(out), FMT_COMPILE(",,,{}\n"), rows.value[i]);
             }
         }
     }

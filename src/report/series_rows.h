@@ -15,6 +15,7 @@ namespace rocegen {
 struct SeriesRows {
     enum class Kind : std::uint8_t {
         kQueueDepth,   ///< Of a switch's egress queue, bytes in whole cells: min, mean, max.
+        kTcpWindow,    ///< Of a TCP stream, segments: min, mean, max.
         kQueuePaused,  ///< For how long PFC stopped it, ns; all below are sums too.
         kNicPaused,    ///< For how long a host's priority was told to stand still, ns.
         kPortSent,     ///< L2 bytes by the start of their frame, PFC too.
@@ -26,8 +27,10 @@ struct SeriesRows {
     Kind kind = Kind::kFlowReceived;
     std::string name;  ///< "leaf0:3 q3", "p1 priority 3", a flow's.
     Picoseconds width{}, end{};
-    std::vector<std::uint64_t> min, mean;  ///< kQueueDepth only.
+    std::vector<std::uint64_t> min, mean;  ///< Of levels.
     std::vector<std::uint64_t> value;      ///< Maximum or sum.
+    /// A level has a minimum, mean and maximum a bin; the others have a sum.
+    bool level() const { return kind == Kind::kQueueDepth || kind == Kind::kTcpWindow; }
     /// By which the most telling ones are drawn: the peak, else the sum.
     std::uint64_t weight() const;
 };

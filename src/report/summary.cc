@@ -143,6 +143,9 @@ void say_faults(const FabricResult& fabric, std::vector<std::string>& out) {
         if (f.rerouted != kNever) {
             text += fmt::format("; all switches had new routes at {}", milliseconds(f.rerouted));
         }
+        if (f.last_loss != kNever) {
+            text += fmt::format("; the last frame was lost at {}", milliseconds(f.last_loss));
+        }
         out.push_back(text + ".");
     }
     if (fabric.faults.size() > kMost) {

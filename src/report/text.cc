@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/fabric.h"
+#include "report/run_capture.h"
 #include "report/storm.h"
 #include "rocegen/analysis/metrics.h"
 #include "rocegen/report/format.h"
@@ -143,6 +144,24 @@ std::string burst_skew_table(const Result& result, const Plan& plan) {
     return table.empty() ? "" : "\nSkew of bursts in step by flow:\n" + table.text();
 }
 
+std::string tcp_table(const Result& result, const Plan& plan) {
+    Table table;
+    table.column("Flow", Align::kLeft);
+    for (const char* name : {"Delivered", "Sent again", "Fast retransmits", "Timeouts", "ECN cuts",
+                             "Window at the end", "max"}) {
+        table.column(name);
+    }
+    for (const FlowResult& flow : result.flows) {
+        if (!flow.endpoint || !flow.endpoint->tcp) continue;
+        const TcpCounts& tcp = *flow.endpoint->tcp;
+        table.row({plan.flows.at(flow.flow).name, count_text(tcp.delivered),
+                   count_text(flow.endpoint->retransmitted), count_text(tcp.fast_retransmits),
+                   count_text(flow.endpoint->timeouts), count_text(tcp.ecn_cuts),
+                   fmt::format("{:.1f}", tcp.window_last), count_text(tcp.window_most)});
+    }
+    return table.empty() ? "" : "\nTCP by flow, in segments:\n" + table.text();
+}
+
 /// Of flows that anything came back for, or whose NICs answer.
 std::string flow_replies(const Result& result, const Plan& plan) {
     const auto count = [](const std::optional<EndpointCounts>& endpoint, auto member) {
@@ -198,7 +217,7 @@ std::string flow_replies(const Result& result, const Plan& plan) {
     }
     if (replies.empty()) return "";
     return "\nReplies by flow:\n" + replies.text() + "\nReaction and completion times by flow:\n" +
-           reaction.text();
+           reaction.text() + tcp_table(result, plan);
 }
 
 std::string stream_table(const std::vector<const StreamResult*>& shown, const Plan& plan) {
@@ -343,7 +362,7 @@ std::string to_text(const Result& result, const Plan& plan, const FabricResult* 
     text += streams(result, plan) + ports(result);
     text += storms_text(result);
     if (fabric) text += fabric_text(*fabric);
-    text += generator(result.generator);
+    text += generator(result.generator) + run_capture_text(result);
     return text + notes(result, plan);
 }
 

@@ -70,7 +70,7 @@ void Transmitter::pause(std::uint8_t priority, Picoseconds until, Picoseconds no
 }
 
 Picoseconds Transmitter::paused_time(std::uint8_t priority, Picoseconds now) const noexcept {
-    Picoseconds time = shift_[priority];
+    Picoseconds time = shift_[priority] - paused_before_[priority];
     if (paused(priority)) time += std::min(now, paused_until_[priority]) - paused_since_[priority];
     return time;
 }
@@ -105,6 +105,9 @@ Picoseconds Transmitter::next_turn(unsigned priority) const noexcept {
 
 std::uint32_t Transmitter::take(Picoseconds now, std::span<Departure> out) noexcept {
     if (paused_mask_ != 0) resume_expired(now);
+    if (!measuring_ && now >= warmup_) [[unlikely]] {
+        begin_measuring(now);
+    }
     std::uint32_t taken = 0;
     while (taken < out.size()) {
         Picoseconds due;
@@ -303,6 +306,7 @@ std::uint32_t Transmitter::take_from(Source& source, Picoseconds now, Picosecond
     counters.l1_bytes += counters.last_l1_bytes + run.l1_bytes - run.last_l1_bytes;
     counters.last_l1_bytes = run.last_l1_bytes;
     counters.last = now;
+    source.position += run.taken;
     if (again) {
         source.resend_left -= run.taken;
         source.due = earliest(source);

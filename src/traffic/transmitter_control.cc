@@ -88,13 +88,45 @@ void Transmitter::rewind(std::uint32_t stream_index, Psn from, Picoseconds not_b
     // Inside a request of several PSNs means from its first on.
     const std::int32_t psns = distance(from, stream.psn), step = std::int32_t(source.psn_step);
     const std::int32_t back = psns > 0 ? (psns + step - 1) / step : psns / step;
+    stream.psn = stream.psn.plus(std::uint32_t(-back * step));
+    move_back(index, back, not_before, now);
+}
+
+void Transmitter::set_packet_limit(std::uint32_t stream, std::uint64_t packet,
+                                   Picoseconds now) noexcept {
+    const std::uint32_t index = source_of(stream);
+    Source& source = sources_[index];
+    assert(source.stream_count == 1 && source.psn_step == 0);
+    source.has_limit = true;
+    source.packet_limit = packet;
+    unblock(source, now);
+    place(index);
+}
+
+void Transmitter::rewind_to_packet(std::uint32_t stream, std::uint64_t packet,
+                                   Picoseconds now) noexcept {
+    const std::uint32_t index = source_of(stream);
+    Source& source = sources_[index];
+    assert(source.stream_count == 1 && source.psn_step == 0 && !source.sizes);
+    const std::uint64_t each = packets_per_message(source.message_bytes, source.path_mtu);
+    const auto bytes_before = [&](std::uint64_t n) {
+        return std::uint32_t(n / each * source.message_bytes + n % each * source.path_mtu);
+    };
+    streams_[stream].tcp_sequence += bytes_before(packet) - bytes_before(source.position);
+    move_back(index, std::int64_t(source.position - packet), now, now);
+}
+
+void Transmitter::move_back(std::uint32_t index, std::int64_t back, Picoseconds not_before,
+                            Picoseconds now) noexcept {
+    Source& source = sources_[index];
+    Stream& stream = streams_[source.first_stream];
     assert(back + std::int64_t{source.resend_left} >= 0);
     const std::uint64_t sent =
         stream.message_bytes_left == 0 ? 0 : source.message_bytes - stream.message_bytes_left;
     const std::uint64_t at = step_back(source, sent, back);
     stream.message_bytes_left =
         at == 0 ? 0 : std::uint32_t(source.message_bytes - at * source.path_mtu);
-    stream.psn = stream.psn.plus(std::uint32_t(-back * step));
+    source.position -= std::uint64_t(back);
     source.resend_left = std::uint32_t(std::int64_t{source.resend_left} + back);
     source.hold = own_time(source.priority, std::max(now, not_before));
     source.due = earliest(source);
@@ -126,6 +158,9 @@ Picoseconds Transmitter::own_time(unsigned priority, Picoseconds now) const noex
 
 std::uint64_t Transmitter::allowance(const Source& source) const noexcept {
     if (!source.has_limit) return ~std::uint64_t{0};
+    if (source.psn_step == 0) {
+        return source.packet_limit - std::min(source.packet_limit, source.position);
+    }
     const std::int32_t ahead = distance(streams_[source.first_stream].psn, source.limit);
     return ahead > 0 ? std::uint64_t(ahead) / source.psn_step : 0;
 }

@@ -10,8 +10,14 @@ namespace rocegen {
 
 Transmitter::Transmitter(const Plan& plan, const FrameTemplates& templates,
                          std::span<Stream> streams, std::span<const std::uint32_t> mine,
-                         Histogram* lateness_ns)
-    : templates_(templates), streams_(streams), end_(plan.measure), lateness_ns_(lateness_ns) {
+                         Histogram* lateness_ns, MeasureStart* start)
+    : templates_(templates),
+      streams_(streams),
+      end_(plan.sent_until()),
+      start_(start),
+      warmup_(plan.warmup),
+      measuring_(start == nullptr || !start->any()),
+      lateness_ns_(lateness_ns) {
     if (!lateness_ns_ && !mine.empty()) lateness_ns_ = &own_lateness_.emplace();
     sources_.reserve(mine.size());
     for (const std::uint32_t index : mine) {
@@ -86,7 +92,7 @@ void Transmitter::keep_bursts(const Plan& plan) {
                                        [flow](const FlowBursts& f) { return f.flow == flow; });
         source.bursts = std::uint32_t(kept - flow_bursts_.begin());
         if (kept != flow_bursts_.end()) continue;
-        const auto bursts = std::uint64_t(plan.measure / pattern.period) + 1;
+        const auto bursts = std::uint64_t(plan.sent_until() / pattern.period) + 1;
         flow_bursts_.push_back({flow, {}});
         flow_bursts_.back().bursts.resize(std::min<std::uint64_t>(bursts, kBurstsKept));
     }
@@ -130,8 +136,10 @@ void Transmitter::set_plan_rate(Source& source, BitRate rate) noexcept {
 
 std::vector<Transmitter::SourceReport> Transmitter::source_reports() const {
     std::vector<SourceReport> reports;
+    static const SourceCounters kNone;
     for (const Source& source : sources_) {
-        reports.push_back({source.plan_index, source.counters, source.shapes_sent});
+        reports.push_back(
+            {source.plan_index, measuring_ ? source.counters : kNone, source.shapes_sent});
     }
     return reports;
 }

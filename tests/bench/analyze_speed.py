@@ -4,13 +4,14 @@
 usage: analyze_speed.py [--rounds N] [--frames N] [--payload BYTES] [--qps N] [--cpu N] [--json FILE] [--floor]
                         [--large GB] [--keep DIR]
 
-The file: RC WRITE_ONLY frames with valid ICRCs, 1024 bytes of payload, of `--qps` queue pairs in turn, 1 us apart (pcap).
+The file: RC WRITE_ONLY frames with valid ICRCs, 1024 bytes of payload, of `--qps` queue pairs in turn, 1.01 us apart, as
+`rocegen craft` of analyze_speed.yaml, beside this script, makes it (pcap).
 rocegen analyzes it whole, every ICRC checked; tshark runs `-q -z conv,udp`; tcpdump copies it to /dev/null. Times are those
 of the whole command. A ratio is the median over the rounds of what two commands took in the same round. CPU times are
 printed beside: on a machine that does other work they are the steadier ones. tshark takes 20 times as long as the others,
 so it runs in the first --tshark-rounds rounds only.
 Then the most memory (peak resident set) that rocegen took for this file, for one of 100,000 queue pairs, and with --large
-for one of so many GB. With --floor the exit status is 1 when a figure is not as wanted: tshark 20 x, tcpdump 0.5 x,
+for one of so many GB. With --floor the exit status is 1 when a figure is not as wanted: tshark 20 x by CPU time, tcpdump 0.5 x,
 512 MB (1 GB with 100,000 queue pairs)."""
 import argparse
 import json
@@ -60,6 +61,15 @@ def write_capture(path, frames, payload, qps):
     return whole
 
 
+def craft(path, frames, payload, qps):
+    settings = {"flows.x.packets": frames, "flows.x.message": f"{payload}B", "flows.x.qps": qps,
+                "phases.measure": f"{frames // 900_000 + 1}s"}
+    command = [ROCEGEN, "craft", os.path.join(HERE, "analyze_speed.yaml"), "-o", path]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
 def repeat_capture(path, source, gigabytes):
     """The records of `source` again and again, until the file is so large: PSNs repeat, memory must not grow."""
     # In pieces: the peak memory of a child process begins with that of this one.
@@ -104,7 +114,7 @@ def main():
         os.makedirs(folder, exist_ok=True)
         capture = os.path.join(folder, f"speed{arguments.frames}x{arguments.payload}q{arguments.qps}.pcap")
         if not os.path.exists(capture):
-            write_capture(capture, arguments.frames, arguments.payload, arguments.qps)
+            craft(capture, arguments.frames, arguments.payload, arguments.qps)
         commands = {
             "rocegen": [ROCEGEN, "analyze", "--json", capture],
             "tcpdump": ["tcpdump", "-r", capture, "-w", "/dev/null"],
@@ -153,9 +163,10 @@ def main():
             os.remove(large)
 
     print(f"{result['frames']} frames, {result['file_bytes'] / 1e6:.0f} MB, {result['qps']} queue pairs, one core, cache warm")
-    print(f"{'':10}{'seconds':>9}{'CPU s':>9}{'of rocegen':>12}")
+    print(f"{'':10}{'seconds':>9}{'CPU s':>9}{'of rocegen':>12}{'by CPU':>9}")
     for name in commands:
-        ratio = "" if name == "rocegen" else f"{result[f'{name}_over_rocegen']:>11.2f}x"
+        ratio = "" if name == "rocegen" else (f"{result[f'{name}_over_rocegen']:>11.2f}x"
+                                              f"{result[f'{name}_over_rocegen_cpu']:>8.2f}x")
         print(f"{name:10}{result[name]['seconds']:>9.3f}{result[name]['cpu_seconds']:>9.3f}{ratio}")
     print(f"rocegen: {result['rocegen_ns_per_frame']:.0f} ns a frame; peak memory {peak / 1e6:.0f} MB, "
           f"{result['many_qps']['peak_bytes'] / 1e6:.0f} MB with {LARGE_QPS} queue pairs" +
@@ -164,7 +175,7 @@ def main():
     if arguments.json:
         with open(arguments.json, "w") as out:
             json.dump(result, out, indent=2)
-    wanted = (result["tshark_over_rocegen"] >= 20 and result["tcpdump_over_rocegen"] >= 0.5 and peak < 512e6 and
+    wanted = (result["tshark_over_rocegen_cpu"] >= 20 and result["tcpdump_over_rocegen"] >= 0.5 and peak < 512e6 and
               result["many_qps"]["peak_bytes"] < 1e9 and
               (not arguments.large or result["large"]["peak_bytes"] < 512e6))
     return 1 if arguments.floor and not wanted else 0

@@ -1,5 +1,6 @@
 #include "rocegen/dpdk/port.h"
 
+#include <array>
 #include <vector>
 
 #include "dpdk/ring_fixture.h"
@@ -69,11 +70,17 @@ TEST_F(PortTest, WhatAFullPortDoesNotTakeGoesFirstNextTime) {
     MbufPort port(device_.port_id(), device_.tx_pool(), {templates_, streams_});
     for (int i = 0; i < 100; ++i) put(port, 0);
     port.flush(0, Picoseconds{0});
+    EXPECT_EQ(port.backlog(), 100u - kBurst);  // a pause that comes now stops all the others
+    port.flush(0, Picoseconds{0});
     EXPECT_EQ(port.backlog(), 100u - 63);
     put(port, 1);
     std::vector<std::uint32_t> all = sent();
-    port.flush(0b1000, Picoseconds{0});  // the slow path: some other priority is paused
-    for (const std::uint32_t sequence : sent()) all.push_back(sequence);
+    while (port.backlog() > 0) {
+        port.flush(0b1000, Picoseconds{0});  // the slow path: some other priority is paused
+        const std::vector<std::uint32_t> burst = sent();
+        EXPECT_LE(burst.size(), kBurst);
+        for (const std::uint32_t sequence : burst) all.push_back(sequence);
+    }
     ASSERT_EQ(all.size(), 101u);
     for (std::uint32_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i);
 }
@@ -175,6 +182,51 @@ TEST_F(PortTest, ControlFramesLeaveAtOnceBeforeWhatIsPutAndNotFlushed) {
     EXPECT_EQ(lengths[0], 60u);
     EXPECT_GT(lengths[1], 1024u);
     EXPECT_EQ(port.accepted(), 2u);
+}
+
+/// Two priorities and a queue for frames of setup, each a ring of its own.
+TEST_F(PortTest, EachPriorityHasAQueueThatTheOthersCannotFill) {
+    constexpr unsigned kSmall = 8;  // it holds 7
+    std::array<rte_ring*, 3> outs{make_ring(kSmall), make_ring(kSmall), make_ring(kSmall)};
+    rte_ring* in = make_ring(kSmall);
+    const int id = rte_eth_from_rings("queues", &in, 1, outs.data(), unsigned(outs.size()), 0);
+    ASSERT_GE(id, 0);
+    // Not a Device: a receiver of ours polls one ring, so ring ports get one queue there.
+    const auto port_id = std::uint16_t(id);
+    const Pool pool = Pool::rx("control_q", PoolSize::control(), SOCKET_ID_ANY);
+    const rte_eth_conf conf{};
+    ASSERT_EQ(rte_eth_dev_configure(port_id, 1, 3, &conf), 0);
+    ASSERT_EQ(rte_eth_rx_queue_setup(port_id, 0, 0, 0, nullptr, pool.get()), 0);
+    for (std::uint16_t queue = 0; queue < 3; ++queue) {
+        ASSERT_EQ(rte_eth_tx_queue_setup(port_id, queue, 0, 0, nullptr), 0);
+    }
+    ASSERT_EQ(rte_eth_dev_start(port_id), 0);
+    MbufPort port(port_id, device_.tx_pool(), {templates_, streams_});
+    constexpr unsigned kOf0 = 0, kOf3 = 1, kControl = 2;
+    port.set({.queue_of = {kOf0, 0, 0, kOf3},
+              .queues = 2,
+              .control_queue = kControl,
+              .control_pool = pool.get()});
+    for (int i = 0; i < 10; ++i) put(port, 3);  // more than its ring takes
+    put(port, 0);
+    port.flush(0, Picoseconds{0});
+    EXPECT_EQ(rte_ring_count(outs[kOf3]), kSmall - 1);
+    EXPECT_EQ(rte_ring_count(outs[kOf0]), 1u);
+    EXPECT_EQ(port.backlog(), 10u - (kSmall - 1));
+    // A pause frame of ours passes the full queue, and priority 0 a paused one.
+    const std::vector<std::byte> pause(60, std::byte{0x5a});
+    EXPECT_TRUE(port.send_control(pause, Picoseconds{0}));
+    EXPECT_EQ(rte_ring_count(outs[kControl]), 1u);
+    put(port, 0);
+    port.flush(0b1000, Picoseconds{0});
+    EXPECT_EQ(rte_ring_count(outs[kOf0]), 2u);
+    EXPECT_EQ(port.backlog(), 10u - (kSmall - 1));
+    for (rte_ring* const out : outs) {
+        void* at = nullptr;
+        while (rte_ring_dequeue(out, &at) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(at));
+    }
+    rte_eth_dev_stop(port_id);
+    rte_eth_dev_close(port_id);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@ writes, with a reader of this file's own, and held against closed forms; runs on
 same skew; the shipped profiles of patterns hold their expectations."""
 import collections
 import csv
+import gzip
 import math
+import random
 import struct
 
 from _lab import SOURCE, Folder, expect, expect_equal, rocegen, run_json
@@ -111,6 +113,24 @@ def on_off_and_ramp(folder):
         expect(abs(sent - wanted) <= 0.002 * wanted + 2, f"a ramp sent {sent} by {t} us, its integral is {wanted:.1f}")
 
 
+def captured_gaps(folder):
+    """A capture's times, chosen by a filter, are what another flow's packets leave at."""
+    draw = random.Random(5)
+    now, times, records = 1_700_000_000_000_000_000, [], b""
+    for i in range(2000):
+        now += draw.randrange(200, 30_000)
+        port = 4791 if i % 3 else 9
+        udp = struct.pack(">4H", 49153, port, 8, 0)
+        frame = bytes(12) + b"\x08\x00" + struct.pack(">BBHHHBBH8x", 0x45, 0, 28, 0, 0, 64, 17, 0) + udp + bytes(18)
+        records += struct.pack("<IIII", now // 10**9, now % 10**9, len(frame), len(frame)) + frame
+        times += [now] if port == 4791 else []
+    with gzip.open(folder.file("gaps.pcap.gz"), "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1) + records)
+    sent = [f[0] for f in crafted(folder, flow("start: 3us, rate: 100%, pattern: {type: trace, file: gaps.pcap.gz, "
+                                               "filter: udp dst port 4791}"))]
+    expect_equal([ns - sent[0] for ns in sent], [ns - times[0] for ns in times], "times of the capture's frames")
+
+
 def sizes(folder):
     with open(f"{SOURCE}/profiles/cdf/storage.csv") as file:
         rows = [r for r in csv.reader(line for line in file if not line.startswith("#"))][1:]
@@ -138,6 +158,7 @@ with Folder() as folder:
     microburst(folder)
     on_off_and_ramp(folder)
     sizes(folder)
+    captured_gaps(folder)
     for name in ("random-bursts", "storage", "patterns"):
         report = run_json(f"{SOURCE}/profiles/{name}.yaml", "--testbed", EMULATED)
         print(f"{name}: " + ", ".join(f"{f['flow_name']} {f['data_frames_tx']} frames" for f in report["flows"]))

@@ -58,7 +58,9 @@ with Folder() as folder:
                                     (["--rate", "1Gbps"], 1999 * (max(60, len(frame)) + 24) * 8, 1)):
         report = replay(path, *options)
         expect_equal(report["planned_ns"], planned, f"planned with {options}")
-        expect(planned < 10**7 or report["duration_ns"] > planned * 0.8, f"{options}: {report['duration_ns']} ns, faster than planned")
+        # On a busy machine the first frame may be late, and what is late is caught up.
+        took = report["duration_ns"] + report["lateness_ns"]["max"]
+        expect(planned < 10**7 or took > planned * 0.8, f"{options}: {took} ns, faster than planned")
         expect_equal(read(outs[0]), base * count, f"frames with {options}")
         expect_equal(report["lateness_ns"]["count"], 2000 * count, "lateness")
     report = replay(path, "--back-to-back")

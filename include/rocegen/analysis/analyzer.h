@@ -14,6 +14,7 @@
 #include "rocegen/analysis/rx_series.h"
 #include "rocegen/analysis/sequence.h"
 #include "rocegen/base/histogram.h"
+#include "rocegen/traffic/measure_start.h"
 #include "rocegen/traffic/plan.h"
 #include "rocegen/traffic/transmitter.h"
 #include "rocegen/wire/packet.h"
@@ -48,6 +49,7 @@ struct alignas(64) StreamRx {
     ResponsesRx responses;
     Psn last_psn;                   ///< READ requests: of the last to arrive,
     std::uint32_t last_number = 0;  ///< and which one of the stream it was.
+    bool counts = true;             ///< A frame from behind the warm-up was seen.
 };
 
 /// Of which received frames the ICRC is checked. kAuto: of all while the receiver keeps up, of one in
@@ -57,9 +59,12 @@ enum class IcrcCheck : std::uint8_t { kAuto, kAll, kNone };
 class Analyzer {
 public:
     static constexpr std::uint32_t kIcrcEvery = 16;
+    static constexpr std::uint32_t kAllPorts = ~0u;
 
-    /// Tracks all of the plan's streams.
-    explicit Analyzer(const Plan& plan, IcrcCheck icrc = IcrcCheck::kNone);
+    /// Tracks all of the plan's streams. `start`: frames that were sent in the warm-up count nowhere but in
+    /// totals() and in series; null: all count.
+    explicit Analyzer(const Plan& plan, IcrcCheck icrc = IcrcCheck::kNone,
+                      const MeasureStart* start = nullptr, std::uint32_t port = kAllPorts);
 
     /// Whether the next frame's ICRC is to be checked by parse(). `behind`: more frames wait.
     bool wants_icrc(bool behind = false) noexcept {
@@ -85,8 +90,17 @@ public:
         Counter frame_bytes, data_frames;
         /// RoCEv2 that is no stream of this run.
         Counter foreign;
+        /// Of what is no stream's: to a MAC address that is none of `port`'s hosts.
+        Counter not_ours;
     };
     const Totals& totals() const noexcept { return totals_; }
+    /// Of these, what arrived behind the warm-up; after the owner stopped.
+    struct Measured {
+        std::array<std::uint64_t, kVerdictCount> frames{};
+        std::uint64_t foreign = 0;
+        std::array<std::uint64_t, kMalformedCount> malformed{};
+    };
+    Measured measured() const noexcept;
     std::span<const StreamRx> streams() const noexcept { return streams_; }
     /// One-way delay by flow, ns.
     std::span<const Histogram> delays() const noexcept { return delay_ns_; }
@@ -94,19 +108,29 @@ public:
     /// Message completion time by flow, ns.
     std::span<const Histogram> message_times() const noexcept { return message_ns_; }
     const RxSeries& series() const noexcept { return series_; }
-    std::span<const std::uint64_t> malformed() const noexcept { return malformed_; }
 
 private:
     /// Which stream a data packet belongs to: by its tag, else by destination address and QP.
     std::uint32_t stream_of(const Packet& packet) const noexcept;
+    /// A frame of nobody here: whether a switch flooded it.
+    void count_stranger(const Packet& packet) noexcept;
     /// Whose request, or data, a response or a CNP answers; kNoStream if none's.
     std::uint32_t answered_by(const Packet& packet) const noexcept;
     void on_message(StreamRx& rx, std::uint32_t flow, const Packet& packet,
                     Arrival arrival) noexcept;
     static constexpr std::uint32_t kNoStream = ~0u;
+    /// Whether a frame of a stream was sent in the warm-up; with the first that was not, the stream's
+    /// account begins.
+    bool of_warmup(std::uint32_t stream, const Packet& packet) noexcept;
+    static void expect(StreamRx& rx, std::uint32_t sequence, Psn psn, bool counted) noexcept;
+    Measured counted() const noexcept;
     static std::uint32_t number_of(Psn psn, std::uint32_t step, StreamRx& rx) noexcept;
 
     const Plan& plan_;
+    const MeasureStart* start_;  ///< Null: everything counts.
+    std::uint32_t port_;
+    bool measuring_ = true;
+    Measured before_;  ///< The warm-up's.
     IcrcCheck icrc_;
     std::uint32_t icrc_countdown_ = kIcrcEvery;
     std::vector<StreamRx> streams_;

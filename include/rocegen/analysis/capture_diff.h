@@ -7,7 +7,8 @@
 /// of one clock: `offset_ns` (after less before) brings the second's to the first's, delays are then relative.
 ///
 /// Frames come in by time, those before kSlackNs ahead of those after. What has no match within `window`
-/// is settled. Times: ns. Memory: about 200 bytes a frame in the window, at most `limit` frames. Thread: one owner.
+/// is settled. Times: ns. Memory: about 200 bytes a frame in the window, at most `limit` frames, and 350 a flow,
+/// at most `flow_limit`; frames of more flows are counted alone. Thread: one owner.
 #pragma once
 
 #include <array>
@@ -82,6 +83,7 @@ public:
         std::int64_t window_ns = 100'000'000;
         bool by_content = true;
         std::size_t limit = 4'000'000;  ///< Frames held.
+        std::size_t flow_limit = FlowTable::kDefaultLimit;
     };
     struct Flow {
         FlowKey key;
@@ -110,6 +112,8 @@ public:
     const Changes& pcp_changes() const { return pcp_; }
     const Options& options() const { return options_; }
     std::uint64_t settled_early() const { return settled_early_; }  ///< Over the limit.
+    /// Of flows over their limit: in no other number.
+    std::uint64_t frames_not_tracked() const { return not_tracked_; }
 
 private:
     struct Marks {
@@ -147,9 +151,10 @@ private:
         std::vector<std::uint64_t> before, after;  ///< Held, by number.
         bool matched = false;                      ///< One was.
     };
+    /// kNoFlow: over the limit, and counted.
     std::uint32_t flow_of(const Packet& packet);
     static bool is_roce(const Packet& packet);
-    Frame& add(Side& side, const Packet& packet, std::int64_t when_ns,
+    Frame& add(Side& side, std::uint32_t flow, const Packet& packet, std::int64_t when_ns,
                std::optional<std::uint32_t> icrc);
     /// Settles what lies before `until_ns` of the first clock, and what is over the limit.
     void settle(std::int64_t until_ns);
@@ -170,7 +175,7 @@ private:
     std::unordered_map<Key, Copies, KeyHash> copies_;
     DelayCounts delays_;
     Changes dscp_, ttl_, pcp_;
-    std::uint64_t settled_early_ = 0;
+    std::uint64_t settled_early_ = 0, not_tracked_ = 0;
 };
 
 }  // namespace rocegen

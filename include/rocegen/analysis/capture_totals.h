@@ -25,6 +25,10 @@ struct CaptureTotals {
     std::uint64_t backwards = 0;  ///< Records before the one in front of them.
     std::optional<std::int64_t> gap_ns_min, gap_ns_max;  ///< Between neighbours, not backwards.
 
+    std::uint64_t hardware_stamps = 0;  ///< Records with the capture card's own time: used.
+    /// Of these: that time less the file's.
+    std::optional<std::int64_t> clock_ns_min, clock_ns_max;
+
     std::array<std::uint64_t, kVerdictCount> frames{};
     std::array<std::uint64_t, kMalformedCount> malformed{};
     std::uint64_t roce_bytes = 0, payload_bytes = 0, cnp = 0;
@@ -47,6 +51,11 @@ struct CaptureTotals {
         ++records;
         wire_bytes += wire;
         captured_bytes += captured;
+    }
+    void on_hardware_time(std::int64_t difference_ns) {
+        ++hardware_stamps;
+        clock_ns_min = std::min(difference_ns, clock_ns_min.value_or(difference_ns));
+        clock_ns_max = std::max(difference_ns, clock_ns_max.value_or(difference_ns));
     }
     void on_packet(const Packet& packet) {
         ++frames[std::size_t(packet.verdict)];

@@ -10,7 +10,7 @@
 /// CNPs have no PSN; they are kept by the QP that they slow down.
 ///
 /// Times: nanoseconds since the epoch. Bytes: without FCS, by the length on the wire.
-/// Memory: about 1,100 bytes a flow, at most `limit`. Thread: one owner.
+/// Memory: about 1,200 bytes a flow, at most `limit`. Thread: one owner.
 #pragma once
 
 #include <array>
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rocegen/analysis/cm_sessions.h"
+#include "rocegen/analysis/delay_above_least.h"
 #include "rocegen/analysis/flow_watch.h"
 #include "rocegen/analysis/psn_space.h"
 #include "rocegen/analysis/tally.h"
@@ -37,14 +38,15 @@ struct FlowKey {
     bool response = false;
     std::uint32_t point = 0;  ///< Of a flow seen at a second one, plus 1; 0 elsewhere.
     friend bool operator==(const FlowKey& a, const FlowKey& b) {
-        const auto same = [](const IpAddress& x,
-                             const IpAddress& y) {  // without a call of memcmp()
+        // Words instead of a call of memcmp(): once a frame.
+        const auto differ = [](const IpAddress& x, const IpAddress& y) {
             using Halves = std::array<std::uint64_t, 2>;
-            return std::bit_cast<Halves>(x.bytes) == std::bit_cast<Halves>(y.bytes);
+            const auto one = std::bit_cast<Halves>(x.bytes), other = std::bit_cast<Halves>(y.bytes);
+            return (one[0] ^ other[0]) | (one[1] ^ other[1]);
         };
         return a.dest_qp == b.dest_qp && a.point == b.point && a.source_qp == b.source_qp &&
-               a.response == b.response && same(a.source, b.source) &&
-               same(a.destination, b.destination);
+               a.response == b.response &&
+               (differ(a.source, b.source) | differ(a.destination, b.destination)) == 0;
     }
 };
 struct FlowKeyHash {
@@ -83,6 +85,7 @@ struct CaptureFlow {
     std::uint32_t first_point = 0;                           ///< Where its first frame was seen.
     std::uint32_t upstream = kNoFlow, downstream = kNoFlow;  ///< The same flow at other points.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> points;  ///< Others, and their flows.
+    DelayAboveLeast delay;                                        ///< Of frames with our tag.
     FlowWatchState watch;
     std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
     std::uint8_t pairing_failures = 0;

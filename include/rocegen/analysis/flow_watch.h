@@ -18,6 +18,7 @@
 namespace rocegen {
 
 class BurstMeter;
+class MarkIntervals;
 
 /// Frames in a row that are CE, or are not.
 struct MarkRun {
@@ -60,6 +61,7 @@ public:
         Timeline* timeline = nullptr;
         const BurstMeter* bursts = nullptr;
         const PauseLedger* pauses = nullptr;
+        MarkIntervals* intervals = nullptr;
         std::int64_t cnp_interval_ns = kCnpIntervalNs;
     };
     void watch(const Surroundings& surroundings) { around_ = surroundings; }

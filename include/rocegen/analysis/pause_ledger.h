@@ -4,9 +4,10 @@
 /// times, so paused time is known only with the link's rate; a pause ends when it has run out or at
 /// an XON, a new one replaces what is left, and time runs on behind the capture's last frame.
 /// Found besides, where the rate is known: *lapses* (a pause ran out and the source paused again within
-/// 10 ms), *storms* (paused without lapse for a watchdog's time), two that hold the same priority of each
-/// other paused (*possible deadlock*), and how long and with how many bytes data went on towards the one
-/// that paused (only if it is the frames' destination MAC: a host or router, not a switch).
+/// 10 ms), *storms* (paused without lapse for a watchdog's time), two or more that hold the same priority
+/// paused at one time (*possible deadlock*), and how long and with how many bytes data went on behind an
+/// XOFF: frames that go the other way than it, as the file says; else those to the MAC that paused; else,
+/// of one that is no end of any frame (a switch), all data of that priority.
 /// Thread: one owner. Grows by one entry a source.
 #pragma once
 
@@ -15,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "rocegen/analysis/pause_deadlocks.h"
 #include "rocegen/analysis/timeline.h"
 #include "rocegen/base/units.h"
 #include "rocegen/wire/packet.h"
@@ -25,6 +27,8 @@ class BurstMeter;
 
 /// One priority of one source, or its 802.3x.
 struct PauseCounts {
+    /// Which frames `reaction_ns` is of.
+    enum class Basis : std::uint8_t { kDirection, kDestination, kAllData };
     std::uint64_t xoff = 0, xon = 0;
     std::uint64_t quanta = 0;                ///< Asked for, summed: refreshes count whole.
     std::uint64_t intervals = 0;             ///< 0 where `paused` is not known.
@@ -39,13 +43,15 @@ struct PauseCounts {
     /// From an XOFF to the last data frame of that pause; null: none came.
     std::optional<std::int64_t> reaction_ns;
     std::uint64_t late_bytes = 0;  ///< Most that came behind one XOFF: headroom that it took. L2.
+    Basis basis = Basis::kDestination;
     friend bool operator==(const PauseCounts&, const PauseCounts&) = default;
 };
 
 /// A time in which a priority was paused too long.
 struct PauseSpan {
-    MacAddress by, other;       ///< `other`: the other one of a deadlock.
-    std::uint8_t priority = 0;  ///< 8: 802.3x.
+    MacAddress by;
+    std::vector<MacAddress> others;  ///< Of a deadlock, in the order in which they began.
+    std::uint8_t priority = 0;       ///< 8: 802.3x.
     std::int64_t start_ns = 0, length_ns = 0;
 };
 
@@ -60,7 +66,9 @@ constexpr std::uint8_t priority_of(const Packet& packet) {
 
 class PauseLedger {
 public:
-    static constexpr std::size_t kMaxSources = 1024, kMaxSpans = 256;
+    static constexpr std::size_t kMaxSources = 1024, kMaxSpans = 256, kMaxLong = 4096;
+    /// As a capture says it of frames.
+    enum class Way : std::uint8_t { kUnknown, kIn, kOut };
     static constexpr std::int64_t kWatchdogNs = 100'000'000, kDeadlockNs = 10'000'000,
                                   kLapseNs = 10'000'000;
 
@@ -83,7 +91,7 @@ public:
 
     /// Pause frames; of others, whether they are data for one that paused.
     void on_packet(const Packet& packet, std::int64_t when_ns, bool mac_known = true,
-                   std::uint64_t frame = 0, std::uint32_t point = 0);
+                   std::uint64_t frame = 0, std::uint32_t point = 0, Way way = Way::kUnknown);
     /// What is still paused ends as its time runs out. Nothing may come behind it.
     void finish();
 
@@ -119,12 +127,20 @@ private:
         Instant since = 0, until = 0;
         bool running = false;
         bool asked = false;  ///< An XOFF came, and no XON since.
-        std::uint64_t idle_run = 0, late_bytes = 0;
+        std::uint64_t idle_run = 0;
+        std::array<std::uint64_t, 3> late_bytes{};  ///< By basis.
         std::uint32_t event = kNoCause;
+    };
+    struct Late {
+        std::optional<std::int64_t> reaction_ns;
+        std::uint64_t bytes = 0;
     };
     struct Entry {
         Source source;
-        std::array<Clock, 9> clocks;  ///< [8]: 802.3x.
+        Way way = Way::kUnknown;
+        bool is_end = false;                        ///< Frames come from, or go to, its MAC.
+        std::array<std::array<Late, 3>, 9> late{};  ///< By basis.
+        std::array<Clock, 9> clocks;                ///< [8]: 802.3x.
         std::array<Instant, 9> sums{};
     };
     Entry* entry_of(const MacAddress& mac, bool known, std::uint32_t point);
@@ -135,7 +151,8 @@ private:
     void xoff(Entry& entry, std::size_t index, std::uint16_t quanta, std::int64_t when_ns,
               std::uint64_t frame);
     void close(Entry& entry, std::size_t index, Instant end);
-    void on_data(const Packet& packet, std::int64_t when_ns);
+    void on_data(const Packet& packet, std::int64_t when_ns, std::uint32_t point, Way way);
+    static PauseCounts::Basis basis_of(const Entry& entry);
     std::int64_t ns_of(Instant instant) const { return base_ns_ + std::int64_t(instant / 1000); }
     Instant length(std::uint16_t quanta) const;
 
@@ -145,6 +162,7 @@ private:
     const BurstMeter* bursts_ = nullptr;
     std::vector<Entry> entries_;
     std::vector<PauseSpan> storms_, deadlocks_;
+    std::vector<LongPause> long_;                                          ///< The first kMaxLong.
     std::vector<std::pair<std::uint32_t, std::array<Latest, 8>>> latest_;  ///< By point.
     std::uint32_t running_ = 0;  ///< Clocks that run, whether or not their time is over.
     std::int64_t base_ns_ = 0;

@@ -8,7 +8,8 @@
 /// * A late frame outside of a rewind was reordered; one that had been there is a duplicate. Late frames
 ///   behind a NAK count as sent again, unless a rewind brings them once more.
 /// * A gap without NAK that an ACK covers later was missed by the capture, not by the network.
-/// * PSNs that a rewind passes are lost in the resend. One that goes back without NAK is a timeout; so
+/// * PSNs that a rewind passes are lost in the resend; so are those that it ends in front of, if they are asked
+///   for, or sent, once more from there on. One that goes back without NAK is a timeout; so
 ///   is one frame alone that comes again after 200 us of silence.
 /// * A PSN over 2^22 away, or one far away (1,024 back, 65,536 ahead) after a second's silence, or the
 ///   one that RDMA-CM agreed upon, starts a new session: nothing is lost between them.
@@ -42,7 +43,7 @@ struct PsnCounts {
     std::uint64_t restarts = 0;
     std::uint64_t rewinds = 0;
     std::uint64_t timeouts = 0;        ///< Of these, without NAK or RNR NAK.
-    std::uint64_t lost_in_resend = 0;  ///< PSNs that a rewind passed.
+    std::uint64_t lost_in_resend = 0;  ///< PSNs that a rewind passed, or ended in front of.
     std::uint64_t corrupt = 0;         ///< Frames left out for their ICRC; see FlowTable.
     std::int64_t stall_ns = 0;  ///< From the frame that passed a gap to the resend that fills it.
     friend bool operator==(const PsnCounts&, const PsnCounts&) = default;
@@ -120,6 +121,11 @@ private:
         std::int64_t first = 0, end = 0, stall_ns = 0;
         std::uint64_t late = 0, filled = 0;
     };
+    /// PSNs [first, end) that had been there and that a resend ended in front of.
+    struct Tail {
+        std::int64_t first = 0, end = 0;
+    };
+    void lose_tail(std::int64_t at);
     void start(const Frame& frame);
     bool is_restart(const Frame& frame, std::int32_t ahead) const;
     void on_behind(const Frame& frame, std::int64_t at, std::int64_t silence_ns, Outcome& outcome);
@@ -141,6 +147,7 @@ private:
     std::int64_t slack_ = 0;  ///< PSNs that the last frame may have taken beyond what is known.
     Run run_;
     Doubt doubt_;
+    Tail tail_;
     bool started_ = false;
 };
 

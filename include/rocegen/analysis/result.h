@@ -47,6 +47,17 @@ struct ResponsesRx {
     ResponsesRx& operator+=(const ResponsesRx& more);
 };
 
+/// What Reno TCP did for a stream or a flow. Windows in segments: of a flow the streams' mean at the
+/// end, and the most that any had.
+struct TcpCounts {
+    std::uint64_t fast_retransmits = 0, ecn_cuts = 0, ack_rx = 0;  ///< By the senders.
+    std::uint64_t sent_once = 0, delivered = 0;   ///< Segments since time 0; the latter in order.
+    std::uint64_t delivered_messages = 0;         ///< In order; by the receivers,
+    std::uint64_t reordered = 0, duplicated = 0;  ///< and so are these.
+    double window_last = 0;
+    std::uint64_t window_most = 0;
+};
+
 /// What endpoints did for a stream or a flow.
 struct EndpointCounts {
     std::uint64_t cnp_tx = 0, ack_tx = 0, nak_tx = 0, rnr_tx = 0;  ///< By the receivers.
@@ -54,6 +65,10 @@ struct EndpointCounts {
     std::uint64_t in_error = 0;                                    ///< Queue pairs that gave up.
     /// DCQCN: at the end, of a flow the mean of its streams; and the least that any ever had.
     std::optional<BitRate> rate_last, rate_least;
+    std::optional<TcpCounts> tcp;  ///< Empty: it is not Reno TCP.
+
+    /// What was counted before, in a warm-up, counts no more.
+    void subtract(const EndpointCounts& before);
 };
 
 /// What both a stream and a flow count.
@@ -66,7 +81,8 @@ struct Traffic {
         std::uint64_t lost = 0, reordered = 0, duplicated = 0, too_old = 0;
     };
     std::optional<Losses> by_tag;
-    /// By PSN; not of CNPs, TCP and UDP, which have none that advances by packets.
+    /// By PSN; of Reno TCP by segment, as its receiver counts them. Not of CNPs, other TCP and UDP,
+    /// whose numbers do not advance by packets.
     std::optional<Losses> by_psn;
     std::uint64_t message_tx = 0, message_complete_rx = 0;
     std::uint64_t ecn_ce_rx = 0, ect_rx = 0, remarked_rx = 0;  ///< ECT: CE is one of them.
@@ -108,7 +124,7 @@ struct FlowResult : Traffic {
     /// Of streams with a limit that came whole: from the first departure to the last arrival.
     Distribution completion_ns;
     std::optional<double> jain;  ///< Fairness over the streams' payload received.
-    std::vector<CdfPoint> latency_cdf, message_cdf;
+    std::vector<CdfPoint> latency_cdf, message_cdf, completion_cdf;
     AmountResult rx_series,
         ce_series;  ///< L2 bytes and CE marks received. Empty: none, or not kept.
     double goodput_bits_per_sec = 0;
@@ -169,7 +185,7 @@ struct FabricTotals {
     std::uint64_t egress_threshold_drops = 0, shared_pool_full_drops = 0, headroom_full_drops = 0,
                   not_ect_drops = 0, watchdog_drops = 0, link_down_drops = 0,
                   switch_restart_drops = 0, no_route_drops = 0, fcs_drops = 0,
-                  receiver_full_drops = 0;
+                  receiver_full_drops = 0, mtu_drops = 0;
     std::uint64_t storms = 0;                       ///< Times that a watchdog acted.
     std::uint64_t ce_marked = 0;                    ///< Frames that switches marked.
     std::uint64_t pfc_xoff_tx = 0, pfc_xon_tx = 0;  ///< By switches; a priority each.
@@ -205,11 +221,36 @@ struct ExpectationResult {
     int line = 0;
 };
 
+/// One frame, or the run's end, that a capture's trigger fired at.
+struct TriggerResult {
+    Picoseconds at{};
+    std::string port;  ///< Empty: it is of the whole run.
+    std::string trigger, why;
+    std::uint32_t window = 0;  ///< Which one shows it, from 1; 0: none.
+};
+
+/// What --capture wrote.
+struct CaptureResult {
+    std::string file;
+    bool triggered = false;  ///< Only what is around triggers.
+    std::uint64_t frames = 0, written = 0;
+    std::uint64_t lost = 0;  ///< Never seen: the disk was slower than the ports.
+    std::uint64_t over_limit =
+        0;  ///< Seen, and not written: the file was full, or the system refused.
+    std::uint32_t windows = 0;
+    std::uint64_t trigger_count = 0, triggers_left_out = 0;  ///< Left out: no window shows them.
+    std::uint64_t qps_not_watched = 0;    ///< Frames of queue pairs that psn-gap could not follow.
+    std::vector<TriggerResult> triggers;  ///< The first 1000.
+};
+
 struct Result {
     std::string profile_name, testbed_kind;  ///< "dpdk", "emulated".
     std::string testbed_name;
     std::string clock;  ///< What the timestamps are of.
     bool interrupted = false;
+    /// Host pairs that were asked, each way, whether they reach each other; those that did not. Empty:
+    /// nobody asked.
+    std::optional<std::uint64_t> pairs_probed, pairs_unreached;
     Picoseconds duration{};  ///< From start to the last departure's end or the plan's.
     GeneratorResult generator;
     std::vector<FlowResult> flows;
@@ -220,6 +261,7 @@ struct Result {
     std::vector<HostGroupResult> hosts;
     std::optional<FabricTotals> fabric;  ///< Empty: the wires were real.
     std::vector<ExpectationResult> expectations;
+    std::optional<CaptureResult> capture;
     std::vector<std::string> notes;  ///< What limits the numbers, in sentences.
 
     bool holds() const {

@@ -58,6 +58,12 @@ public:
         return Arrival::kReordered;
     }
 
+    /// Whether `number` lies before the first one expected: it cannot be told from a very old one where
+    /// more than half of all numbers were seen since.
+    bool before_first(std::uint32_t number) const noexcept {
+        const std::int32_t ahead = distance_to(number);
+        return started_ && ahead < 0 && std::uint64_t(-std::int64_t{ahead}) > span_;
+    }
     void prefetch(std::uint32_t number) const noexcept {
         __builtin_prefetch(this, 1);
         __builtin_prefetch(&seen_[word(number)], 1);

@@ -1,15 +1,37 @@
 /// Log-linear histogram of non-negative integers with 3 significant digits: below 2048 exact, then
 /// 1024 buckets each power of two, so a bucket is at most 1/1024 of its value wide. Mergeable.
 /// Unit: the caller's (nanoseconds for times). Thread: one writer; merged after it stopped.
+/// The buckets take 224 KB of addresses, and memory page by page as values fall into them.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <utility>
 #include <vector>
 
 namespace rocegen {
+
+/// Memory that is 0 from the start, since the kernel gives it so: pages that are never written cost
+/// nothing.
+template <class T>
+struct ZeroedAllocator {
+    using value_type = T;
+    T* allocate(std::size_t count) {
+        if (void* const memory = std::calloc(count, sizeof(T))) return static_cast<T*>(memory);
+        throw std::bad_alloc{};
+    }
+    void deallocate(T* memory, std::size_t) noexcept { std::free(memory); }
+    /// Nothing to do for a T without a value: it is there, as 0.
+    void construct(T*) noexcept {}
+    template <class U, class... Args>
+    void construct(U* at, Args&&... args) {
+        ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+    }
+    friend bool operator==(const ZeroedAllocator&, const ZeroedAllocator&) { return true; }
+};
 
 class Histogram {
 public:
@@ -135,7 +157,14 @@ private:
         return ((base + 1) << shift) - 1;
     }
 
-    std::vector<std::uint64_t> counts_;
+    /// Buckets up to the one that max_ is in; the others are 0.
+    std::size_t used() const {
+        if (count_ == 0) return 0;
+        const std::size_t last = index(max_);
+        return (last < counts_.size() ? last : counts_.size() - 1) + 1;
+    }
+
+    std::vector<std::uint64_t, ZeroedAllocator<std::uint64_t>> counts_;
     std::uint64_t count_ = 0, min_ = ~std::uint64_t{0}, max_ = 0;
     unsigned __int128 sum_ = 0;
 };

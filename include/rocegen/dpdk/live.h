@@ -13,6 +13,7 @@
 #include "rocegen/analysis/analyzer.h"
 #include "rocegen/analysis/result.h"
 #include "rocegen/base/units.h"
+#include "rocegen/engine/triggered_capture.h"
 #include "rocegen/traffic/plan.h"
 #include "rocegen/wire/packet.h"
 
@@ -49,7 +50,9 @@ struct LiveProgress {
 struct LiveCaptureConfig {
     std::string path;  ///< Empty: nothing is captured.
     std::uint64_t limit_bytes = std::uint64_t{1} << 30;
-    std::uint32_t snaplen = 9728;  ///< Bytes kept of a frame.
+    std::vector<bool> watched;  ///< By port; empty: all.
+    TriggeredCaptureConfig
+        triggered;  ///< Without triggers all frames are written; its snaplen counts.
 };
 
 struct LiveConfig {
@@ -61,6 +64,8 @@ struct LiveConfig {
     IcrcCheck icrc_check = IcrcCheck::kAuto;
     LiveCaptureConfig capture = {};  ///< Where frames are written; an empty path: nowhere.
     std::function<void(const LiveProgress&)> progress;  ///< Once a second, on main; may be empty.
+    /// Judges the expectations of a result, so that a capture can show those that failed; may be empty.
+    std::function<void(Result&)> judge;
 };
 
 /// "DPDK 22.11.4", of the library at hand.

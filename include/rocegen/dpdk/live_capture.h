@@ -1,6 +1,7 @@
 /// Writes what a live run sends and receives to a pcapng file: one interface a port, nanoseconds, the
-/// direction of each frame. Workers copy frames into rings and go on; a thread here writes them. What
-/// the disk is too slow for, or the limit leaves out, is counted in the file and told.
+/// direction of each frame. Workers copy frames into rings and go on; a thread here writes them, all or
+/// those around triggers, which it looks for. What it is too slow for, or the limit leaves out, is
+/// counted in the file and told.
 /// Stamps are the run's clock set on UTC: of a received frame when the worker polled it, of a sent
 /// one when it was handed to the port.
 /// Thread: main; ring_of() is for one worker.
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "rocegen/capture/writer.h"
 #include "rocegen/dpdk/live.h"
 #include "rocegen/engine/frame_ring.h"
+#include "rocegen/engine/triggered_capture.h"
 
 namespace rocegen {
 
@@ -32,13 +35,16 @@ public:
     LiveCapture(const LiveCapture&) = delete;
     LiveCapture& operator=(const LiveCapture&) = delete;
 
-    FrameRing* sent(std::uint32_t port) { return &taps_[2 * port]->ring; }
-    FrameRing* received(std::uint32_t port) { return &taps_[2 * port + 1]->ring; }
+    /// Null: the port is not watched.
+    FrameRing* sent(std::uint32_t port) { return ring(2 * port); }
+    FrameRing* received(std::uint32_t port) { return ring(2 * port + 1); }
 
     /// `epoch_ns`: UTC of the run's time 0, nanoseconds since 1970.
     void start(std::int64_t epoch_ns);
-    /// After the workers stopped: writes the rest and closes. One sentence, what was kept and lost.
-    std::string finish();
+    /// After the workers stopped: writes the rest and closes. `failed`: the expectations that did.
+    CaptureResult finish(const std::vector<std::string>& failed);
+    /// Why writing ended early; empty: it did not.
+    const std::string& problem() const { return problem_; }
 
 private:
     struct Tap {
@@ -48,17 +54,23 @@ private:
         std::uint32_t interface;
         PacketDirection direction;
         FrameRing ring;
-        std::uint64_t written = 0;
+        std::uint64_t seen = 0;
     };
+    FrameRing* ring(std::size_t tap) { return taps_[tap] ? &taps_[tap]->ring : nullptr; }
     void run();
     /// Writes what waits now, oldest first.
     void drain();
+    void take(Tap& tap, const FrameRing::Frame& frame);
 
     std::string path_;
     PcapngWriter writer_;
-    std::vector<std::unique_ptr<Tap>> taps_;
+    std::optional<TriggeredCapture> triggered_;
+    std::vector<std::unique_ptr<Tap>>
+        taps_;  ///< Sent and received of each port; null: not watched.
     std::vector<std::byte> scratch_;
+    std::string problem_;
     std::int64_t epoch_ns_ = 0;
+    Picoseconds last_{};
     std::atomic<bool> stop_{false};
     std::thread thread_;
 };

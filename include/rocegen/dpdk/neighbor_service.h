@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rocegen/base/units.h"
@@ -38,6 +39,10 @@ public:
     const std::optional<MacAddress>& gateway_mac() const { return gateway_mac_; }
     /// A gateway is named, is needed by a stream of this port, and is not known.
     bool waits() const { return asks_ && !gateway_mac_; }
+    /// The tags of its frames.
+    const std::array<Vlan, 2>& vlans() const { return vlans_; }
+    /// The probes of this run that arrived since the last call.
+    std::vector<std::uint32_t> take_probes() { return std::exchange(probes_, {}); }
     const std::optional<LldpNeighbor>& link_partner() const { return link_partner_; }
     std::uint64_t answered() const { return answered_; }
     /// Another station answers for an address of ours.
@@ -60,6 +65,8 @@ private:
     std::optional<LldpNeighbor> link_partner_;
     std::vector<std::string> conflicts_;
     std::uint64_t answered_ = 0;
+    std::uint32_t run_;
+    std::vector<std::uint32_t> probes_;
     std::size_t announced_ = 0;  ///< Hosts, of the round under way.
     Picoseconds next_round_ = Picoseconds::min(), next_ask_ = Picoseconds::min();
     FrameRing out_{1 << 16, 128}, in_{1 << 17, 1518};

@@ -83,13 +83,14 @@ public:
         tx_.end += count;
     }
 
+    /// Hands over a burst of each queue at the most: a pause that comes meanwhile finds no more to stop.
     void flush(std::uint8_t paused, Picoseconds now) noexcept {
         cap_.now = now;
         if (backlog() == 0) return;
         if (paused != 0 || extras_.queues > 1) return flush_unpaused(paused);
         const std::uint16_t sent =
             rte_eth_tx_burst(port_id_, extras_.queue_of[0], tx_.pending.data() + tx_.begin,
-                             std::uint16_t(backlog()));
+                             std::uint16_t(std::min(backlog(), kBurst)));
         tx_.accepted.add(sent);
         tx_.begin += sent;
         if (tx_.begin == tx_.end) tx_.begin = tx_.end = 0;

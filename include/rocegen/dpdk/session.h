@@ -13,6 +13,7 @@
 #include "rocegen/dpdk/live.h"
 #include "rocegen/dpdk/live_capture.h"
 #include "rocegen/dpdk/neighbor_service.h"
+#include "rocegen/dpdk/pair_probes.h"
 #include "rocegen/dpdk/port_counters.h"
 #include "rocegen/dpdk/signals.h"
 
@@ -45,6 +46,7 @@ private:
         /// Where the port is on a wire: what its hosts say of themselves.
         std::unique_ptr<NeighborService> neighbors;
         CounterValues counters_before, counters_after;
+        std::uint64_t accepted_before = 0, polled_before = 0;  ///< In the warm-up.
     };
 
     std::vector<Crew::Job> jobs(const Assignment& assignment);
@@ -53,9 +55,14 @@ private:
     bool learning_phase();
     Picoseconds learning_time() const;
     void poll_neighbors();
+    bool gateways_known() const;
     Picoseconds neighbors_look() const;
     void report_neighbors(Result& result) const;
     bool sending_phase();
+    /// Waits until then; true when a signal came.
+    bool warmup_phase();
+    /// What ports count begins here.
+    void start_counting();
     bool draining_phase();
     /// Sleeps, and on the second reports and disciplines the clock.
     bool wait(Picoseconds span);
@@ -71,13 +78,15 @@ private:
     SignalWaiter& signals_;
     FrameTemplates templates_;
     std::vector<Stream> streams_;
+    MeasureStart start_;
     Rendering rendering_;
     std::optional<Pool> control_pool_;
     std::unique_ptr<LiveCapture> capture_;
     std::deque<PortState> ports_;  // a deque: nothing in it moves
     TscTimeline timeline_;
     TscClock clock_{timeline_};
-    std::optional<Crew> crew_;  // stops before what it works on goes
+    std::optional<PairProbes> probes_;  ///< Where two ports or more are on wires.
+    std::optional<Crew> crew_;          // stops before what it works on goes
     Picoseconds last_tick_{}, sent_at_{}, clock_error_{}, ended_at_{};
     Amounts last_amounts_;
     bool stuck_ = false;

@@ -56,6 +56,7 @@ struct Reply {
     Psn psn{};                 ///< Acknowledged, wanted (NAK, RNR), or 0 (CNP).
     std::uint32_t msn = 0;     ///< 24 bits.
     std::uint32_t packets = 1, bytes = 0;
+    bool forward = false;  ///< A CNP for READ responses: it goes the stream's own way.
 };
 
 }  // namespace rocegen

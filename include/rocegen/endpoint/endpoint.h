@@ -64,6 +64,12 @@ public:
     void on_sent(std::uint32_t stream, Psn psn, std::uint32_t frame_bytes, Picoseconds now,
                  std::uint32_t packets = 1, bool responses = false) noexcept;
 
+    /// READ responses of a stream received here, where CNPs slow them: the next not before this; and
+    /// one left, `l1_bytes` on the wire of a frame of `frame_bytes`.
+    Picoseconds response_due(std::uint32_t stream) const noexcept;
+    void on_response_sent(std::uint32_t stream, std::uint32_t frame_bytes, std::uint32_t l1_bytes,
+                          Picoseconds now) noexcept;
+
     /// Not later than the next timer; it may find nothing due then.
     Picoseconds next_timer() const noexcept { return timers_.next(); }
     void on_timer(Picoseconds now) noexcept;
@@ -85,7 +91,9 @@ public:
     const ReactionPoint* reaction_point(std::uint32_t stream) const noexcept;
     const Requester* requester(std::uint32_t stream) const noexcept;
     const Responder* responder(std::uint32_t stream) const noexcept;
-    /// CNPs sent for it.
+    /// Of the responses of a stream received here.
+    const ReactionPoint* response_reaction(std::uint32_t stream) const noexcept;
+    /// CNPs sent for it: for what came to its receiver, or for the READ responses to its sender.
     std::uint64_t cnps(std::uint32_t stream) const noexcept;
 
 private:
@@ -96,7 +104,9 @@ private:
         std::optional<Requester> requester{};
         BitRate told_rate{};
         Psn told_limit{};
-        std::uint8_t pending = 0;  ///< Action bits; not 0: it stands in queue_.
+        std::uint8_t pending = 0;                   ///< Action bits; not 0: it stands in queue_.
+        std::uint32_t cnp_scope = KeyIndex::kNone;  ///< Of READ responses.
+        std::uint64_t cnps = 0;
     };
     struct Receiver {
         std::uint32_t stream;
@@ -104,12 +114,17 @@ private:
         std::uint32_t cnp_scope = KeyIndex::kNone;
         std::uint64_t cnps = 0;
         std::optional<Responder> responder{};
+        std::optional<ReactionPoint> reaction{};  ///< Of READ responses.
+        Picoseconds response_due{};
     };
 
     void add_senders(const Plan& plan, std::span<const FlowBehaviour> flows, DcqcnLaws& laws,
                      std::span<const std::uint32_t> sends);
-    void add_receivers(const Plan& plan, std::span<const FlowBehaviour> flows,
+    void add_receivers(const Plan& plan, std::span<const FlowBehaviour> flows, DcqcnLaws& laws,
                        std::span<const std::uint32_t> receives);
+    void on_cnp(const Packet& packet, Picoseconds now) noexcept;
+    std::uint32_t add_cnp(std::uint32_t scope, std::uint32_t stream, bool forward, Picoseconds now,
+                          std::span<Reply> replies) noexcept;
     void on_response(std::uint32_t sender, const Roce& roce, Picoseconds now) noexcept;
     std::uint32_t on_request(Receiver& receiver, const Packet& packet, Picoseconds now,
                              std::span<Reply> replies) noexcept;

@@ -11,6 +11,7 @@
 #include "rocegen/endpoint/notification_point.h"
 #include "rocegen/endpoint/requester.h"
 #include "rocegen/endpoint/responder.h"
+#include "rocegen/endpoint/tcp_reno.h"
 #include "rocegen/wire/packet.h"
 
 namespace rocegen {
@@ -32,12 +33,15 @@ struct FlowBehaviour {
     std::optional<DcqcnParameters> dcqcn;  ///< CNPs and the reaction to them; none: neither.
     std::string_view dcqcn_set;            ///< Where `dcqcn` began, of dcqcn_sets().
     CnpScope cnp_scope = CnpScope::kQueuePair;
+    std::optional<TcpOptions> reno;  ///< TCP that answers congestion; none: open loop.
     RequesterOptions requester;
     ResponderOptions responder;
     ReplyMarks ack, cnp = kDefaultCnpMarks;
 
-    /// Whether an endpoint has anything to do for it.
+    /// Whether an Endpoint has anything to do for it.
     bool active() const { return dcqcn || reliable || acknowledge; }
+    /// Whether its streams are controlled one by one: that, or a TcpEndpoint's.
+    bool reacts() const { return active() || reno; }
 };
 
 /// Frames leave as planned and nothing answers.

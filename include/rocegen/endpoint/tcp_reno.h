@@ -12,6 +12,9 @@
 
 namespace rocegen {
 
+/// Flags of the TCP header (RFC 3168, 6.1): ECN-Echo, and congestion window reduced.
+inline constexpr std::uint8_t kTcpEce = 0x40, kTcpCwr = 0x80;
+
 struct TcpOptions {
     std::uint64_t segments = 0;         ///< To send in all; 0: without end.
     std::uint32_t initial_window = 10;  ///< RFC 6928.
@@ -39,6 +42,10 @@ public:
     };
     /// Its window allows a segment and there is one to send.
     bool may_send() const noexcept;
+    /// What take() will take: without a call to anything else, all of [next_segment(), limit()) may
+    /// be taken one after the other.
+    std::uint64_t next_segment() const noexcept { return resend_oldest_ ? oldest_ : next_; }
+    std::uint64_t limit() const noexcept;
     /// The next segment; only if may_send().
     Segment take(Picoseconds now) noexcept;
     /// The receiver has all segments before `next`; `ece` as its ACK says.
@@ -100,6 +107,8 @@ public:
 
     std::uint64_t next() const noexcept { return next_; }
     std::uint64_t duplicates() const noexcept { return duplicates_; }
+    /// Segments that came after a later one, each once.
+    std::uint64_t reordered() const noexcept { return reordered_; }
 
 private:
     bool take_early(std::uint64_t number) noexcept;
@@ -107,7 +116,8 @@ private:
 
     TcpOptions options_;
     std::uint64_t next_ = 0;
-    std::uint64_t early_count_ = 0;
+    std::uint64_t highest_ = 0;  ///< Behind the last of all that came.
+    std::uint64_t early_count_ = 0, reordered_ = 0;
     std::vector<std::uint64_t> early_;  ///< A bit a segment of the window that came too early.
     std::uint64_t mask_;
     std::uint32_t unacknowledged_ = 0;

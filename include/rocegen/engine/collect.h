@@ -5,6 +5,7 @@
 
 #include "rocegen/analysis/analyzer.h"
 #include "rocegen/analysis/result.h"
+#include "rocegen/engine/pause_storm.h"
 #include "rocegen/traffic/transmitter.h"
 
 namespace rocegen {
@@ -21,12 +22,19 @@ struct AnalyzerOf {
 };
 
 Distribution summarize(const Histogram& histogram);
+/// Enough points to draw it by.
+std::vector<CdfPoint> shape_of(const Histogram& histogram);
+
+/// What the storm itself knows: neither its port, nor what came in there, nor who confirms it.
+StormResult storm_result(const PauseStorm& storm);
 
 /// Flows, streams, hosts, ports (what analyzers saw there) and the generator's lateness. `endpoints`
-/// has one for each stream, or none. The session adds what only it knows: names, port counters, gaps,
+/// has one for each stream, or none. `start`: where the streams stood after the warm-up; null: there
+/// was none. The session adds what only it knows: names, port counters, gaps,
 /// verdict.
 Result collect(const Plan& plan, std::span<const Stream> streams,
                std::span<const TransmitterOf> transmitters, std::span<const AnalyzerOf> analyzers,
-               Picoseconds end, std::span<const EndpointCounts> endpoints = {});
+               Picoseconds end, std::span<const EndpointCounts> endpoints = {},
+               const MeasureStart* start = nullptr);
 
 }  // namespace rocegen

@@ -16,6 +16,7 @@
 #include "rocegen/engine/port.h"
 #include "rocegen/traffic/transmitter.h"
 #include "rocegen/wire/parse.h"
+#include "rocegen/wire/tag.h"
 
 namespace rocegen {
 
@@ -110,17 +111,20 @@ private:
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const ParseOptions options{.check_icrc = lane.analyzer->wants_icrc(behind)};
             parse(frames[i], now, options, packets_[i]);
+            // At once: who sends on another core goes on until it reads this.
+            if (packets_[i].verdict == Verdict::kPfc) {
+                lane.board->apply(packets_[i].pause, lane.link_rate, now);
+            }
             lane.analyzer->prefetch(packets_[i]);
         }
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const Packet& packet = packets_[i];
             if (lane.capture_rx) lane.capture_rx->push(now, frames[i]);
-            if (packet.verdict == Verdict::kPfc)
-                lane.board->apply(packet.pause, lane.link_rate, now);
             lane.analyzer->on_packet(packet);
             // ARP, neighbor discovery and LLDP are the last verdicts.
-            if (packet.verdict >= Verdict::kArp && lane.control_in)
-                lane.control_in->push(now, frames[i]);
+            const bool setup = packet.verdict >= Verdict::kArp ||
+                               (packet.tagged && packet.tag.stream == kProbeStream);
+            if (setup && lane.control_in) lane.control_in->push(now, frames[i]);
         }
     }
 
@@ -155,18 +159,24 @@ private:
         }
     }
 
+    static void heed_pauses(Served& lane, Picoseconds now) noexcept {
+        const std::uint32_t seen = lane.pauses_seen;
+        lane.board->update(*lane.transmitter, lane.pauses_seen, now);
+        if (seen != lane.pauses_seen) lane.next_due = lane.transmitter->next_due();
+    }
+
     /// Reserve, take what is due, put, flush. True when nothing is left to send.
     bool transmit(Served& lane, Picoseconds now) noexcept {
         Transmitter& transmitter = *lane.transmitter;
-        const std::uint32_t seen = lane.pauses_seen;
-        lane.board->update(transmitter, lane.pauses_seen, now);
-        if (seen != lane.pauses_seen) lane.next_due = transmitter.next_due();
+        heed_pauses(lane, now);
         if (lane.next_due <= now) {
             const std::uint32_t room = lane.port->reserve(kBurst);
             if (room == 0) stats_.port_full.add(1);
             const std::uint32_t taken = transmitter.take(now, std::span(departures_).first(room));
             put(*lane.port, std::span(departures_).first(taken), now);
             lane.next_due = transmitter.next_due();
+            // Another worker may have heard a pause meanwhile: then these wait in the backlog.
+            if (taken > 0) heed_pauses(lane, now);
         }
         lane.port->flush(transmitter.paused_mask(), now);
         return lane.next_due == kNever && lane.port->backlog() == 0;

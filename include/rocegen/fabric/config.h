@@ -27,6 +27,7 @@ constexpr Fixed32 ratio(std::uint32_t numerator, std::uint32_t denominator) {
 struct LinkConfig {
     BitRate rate = 100_gbps;     ///< Both directions.
     Picoseconds delay{500'000};  ///< One way.
+    std::uint32_t mtu = 0;       ///< Longest IP datagram that switches take or give; 0: all.
 };
 
 /// A NIC (a port of the plan) or a switch.

@@ -16,7 +16,9 @@
 #include "rocegen/analysis/analyzer.h"
 #include "rocegen/analysis/result.h"
 #include "rocegen/endpoint/endpoint.h"
+#include "rocegen/endpoint/tcp_endpoint.h"
 #include "rocegen/engine/collect.h"
+#include "rocegen/engine/pause_storm.h"
 #include "rocegen/fabric/config.h"
 #include "rocegen/fabric/nic.h"
 #include "rocegen/fabric/renderer.h"
@@ -59,8 +61,9 @@ public:
     bool advance(Picoseconds until, const std::atomic<bool>& stop);
     Result result() const;
     FabricResult fabric_result() const;
-    /// Of NIC `port`; null if no flow there has an active behaviour.
+    /// Of NIC `port`; null if no flow there has an active behaviour, or none is of Reno TCP.
     const Endpoint* endpoint(std::uint32_t port) const { return endpoint_of_[port]; }
+    const TcpEndpoint* tcp_endpoint(std::uint32_t port) const { return tcp_of_[port]; }
 
 private:
     struct PauseToSend {
@@ -76,6 +79,14 @@ private:
     /// Of READs and atomics.
     bool answered_by_responses(const StreamPlan& stream) const;
     std::vector<EndpointCounts> endpoint_counts() const;
+    static void count_sender(const Endpoint& sender, std::uint32_t stream, EndpointCounts& out);
+    void count_tcp(std::uint32_t stream, EndpointCounts& out) const;
+    /// Keeps a TCP stream's congestion window as it is now.
+    void note_window(std::uint32_t stream, Picoseconds now);
+    /// The warm-up is over: all counts begin again.
+    void begin_measuring(Picoseconds now);
+    void storm(std::uint32_t index, Picoseconds now);
+    void report_storms(Result& result) const;
     void begin();
     void handle(const Event& event);
     void arrive(std::uint32_t wire, Picoseconds now);
@@ -87,6 +98,8 @@ private:
 
     // fabric_faults.cc
     void begin_fault(std::uint32_t index, Picoseconds now);
+    /// Since `fault`, the newest, began.
+    void count_losses(FaultResult& fault) const;
     void end_fault(std::uint32_t index, Picoseconds now);
     void update_link(std::uint32_t link, DropCause cause, Picoseconds now);
     void restart_switch(std::uint32_t index, bool up, Picoseconds now);
@@ -106,6 +119,7 @@ private:
     Routes routes_;
     Routes::State up_;
     std::vector<bool> link_failed_;
+    MeasureStart start_;
     Analyzer analyzer_;
     Histogram lateness_ns_;  ///< Of all transmitters.
     std::deque<Transmitter> transmitters_;
@@ -116,12 +130,22 @@ private:
     DcqcnLaws laws_;
     std::deque<Endpoint> endpoints_;
     std::vector<Endpoint*> endpoint_of_;  ///< By NIC.
+    std::deque<TcpEndpoint> tcp_endpoints_;
+    std::vector<TcpEndpoint*> tcp_of_;  ///< By NIC.
+    struct Window {
+        std::uint32_t stream = 0;
+        LevelSeries segments;
+    };
+    static constexpr std::size_t kWindowsKept = 64;
+    std::vector<Window> windows_;  ///< In order of streams.
     std::deque<Switch> switches_;
     std::vector<PauseToSend> pauses_;
+    std::vector<PauseStorm> storms_;  ///< The plan's.
     std::vector<FaultResult> faults_;
     std::vector<std::uint32_t> awaiting_routes_;
     std::uint32_t last_fault_ = ~0u;
     DropCounts drops_at_fault_{};
+    std::vector<EndpointCounts> endpoints_before_;  ///< In the warm-up; empty: there was none.
     std::optional<FrameRenderer> renderer_;
     std::uint32_t traced_node_ = 0;
     std::uint64_t events_ = 0, hops_ = 0;

@@ -43,6 +43,8 @@ struct alignas(64) Frame {
     /// kPfc: which priorities it names; those that pause have their bit in `pause` too.
     std::uint8_t enable = 0, pause = 0;
     std::uint16_t quanta = 0;  ///< kPfc.
+    /// TCP: set beside the template's. Of an ACK `number` is what it acknowledges.
+    std::uint8_t tcp_flags = 0;
 };
 static_assert(sizeof(Frame) == 64);
 

@@ -1,4 +1,4 @@
-/// How long messages of reliable queue pairs take: from the first departure of a message's first
+/// How long messages of reliable queue pairs and Reno TCP take: from the first departure of a message's first
 /// packet, however often it is sent again, to its delivery whole and in order. (Of others the
 /// Analyzer knows it by their tags.)
 /// Thread: one owner. After construction nothing is allocated.
@@ -18,7 +18,7 @@ class MessageTimes {
 public:
     MessageTimes(const Plan& plan, std::span<const FlowBehaviour> flows);
 
-    /// The first packet of a message left, for the first time or again.
+    /// The first packet of a message left, for the first time or again. Of TCP, `psn` is its segment.
     void sent(std::uint32_t stream, Psn psn, Picoseconds now) noexcept;
     /// The receiver has `messages` of the stream by now.
     void delivered(std::uint32_t stream, std::uint64_t messages, Picoseconds now) noexcept;
@@ -34,6 +34,8 @@ private:
         Psn newest;  ///< First PSN of the message that began last.
     };
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+    Picoseconds warmup_;  ///< Messages that began before it count nowhere.
 
     std::vector<std::uint32_t> track_of_;  ///< By stream; empty if no flow is reliable.
     std::vector<Track> tracks_;

@@ -10,9 +10,11 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "rocegen/endpoint/endpoint.h"
+#include "rocegen/endpoint/tcp_endpoint.h"
 #include "rocegen/engine/port.h"
 #include "rocegen/fabric/message_times.h"
 #include "rocegen/fabric/replies.h"
@@ -29,6 +31,7 @@ struct StreamMarks {
     std::uint8_t queue = 0, group = 0, ecn = 0;
     std::uint16_t template_group = 0;
     bool responses = false;         ///< READs and atomics: answered by responses, not by ACKs.
+    bool reno = false;              ///< TCP that a TcpEndpoint drives.
     std::uint32_t number_step = 1;  ///< PSNs that a packet takes.
 };
 
@@ -50,8 +53,10 @@ public:
                 std::uint8_t lossless_priorities, const std::vector<StreamMarks>& marks,
                 const FrameCosts& frame_costs, Transmitter& transmitter);
 
-    /// All outlive it.
-    void attach(Endpoint& endpoint, const ReplyFrames& replies, MessageTimes& times);
+    /// All outlive it; of the endpoints one may be null. `windows`: of TCP streams that keep one.
+    using WindowKeeper = std::function<void(std::uint32_t stream, Picoseconds now)>;
+    void attach(Endpoint* endpoint, TcpEndpoint* tcp, const ReplyFrames& replies,
+                MessageTimes& times, WindowKeeper windows);
 
     // Sink.
     std::uint32_t reserve(std::uint32_t frames) noexcept {
@@ -88,14 +93,19 @@ public:
     void receive_pause(const Frame& frame, Picoseconds now);
     /// A data frame came; false: the slow receiver has no room for it.
     bool receive_data(const Frame& frame, Picoseconds now);
-    /// What it was, for the endpoint that was attached.
-    void receive_packet(const Packet& packet, Picoseconds now);
+    /// What it was, for the endpoints that were attached.
+    void receive_packet(const Frame& frame, const Packet& packet, Picoseconds now);
 
     /// Received; each may name several priorities.
     std::uint64_t pause_frames() const { return pause_frames_; }
     /// Of one priority; empty if it never was paused.
     SeriesResult paused_series(std::uint8_t priority, Picoseconds end) const;
     const Peak& rx_backlog_ns() const { return rx_backlog_ns_; }
+    /// Counters begin again. The wires' are the Core's.
+    void begin_measuring() {
+        pause_frames_ = 0;
+        rx_backlog_ns_ = {};
+    }
 
 private:
     struct PendingPause {
@@ -119,10 +129,14 @@ private:
     FrameHandle next() noexcept;
     void queue(FrameHandle handle) noexcept;
     void answer(const Reply& reply, Picoseconds now);
-    void send_reply(const Reply& reply, std::uint32_t index, Picoseconds now);
+    void receive_tcp(const Frame& frame, const Packet& packet, Picoseconds now);
+    void send_ack(const TcpAck& ack, Picoseconds now);
+    /// Its length, L2 with FCS.
+    std::uint32_t send_reply(const Reply& reply, std::uint32_t index, Picoseconds now);
     void send_responses(Picoseconds now);
-    /// Tells the Transmitter what the endpoint wants, and wakes up for its timer.
+    /// Tells the Transmitter what the endpoints want, and wakes up for their timers.
     void obey(Picoseconds now);
+    void obey_tcp(Picoseconds now);
     void apply_pause(const PendingPause& pause, Picoseconds now);
     /// For the series: paused from `now` to `until`.
     void note_pause(std::uint8_t priority, Picoseconds until, Picoseconds now);
@@ -136,6 +150,8 @@ private:
     const FrameCosts& frame_costs_;
     Transmitter& transmitter_;
     Endpoint* endpoint_ = nullptr;
+    TcpEndpoint* tcp_ = nullptr;
+    WindowKeeper windows_;
     const ReplyFrames* replies_ = nullptr;
     MessageTimes* times_ = nullptr;
     std::deque<Responses> responses_;

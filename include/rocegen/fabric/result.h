@@ -29,8 +29,9 @@ enum class DropCause : std::uint8_t {
     kNoRoute,
     kFcsError,
     kReceiverFull,  ///< A slow NIC's buffer.
+    kTooLong,       ///< For the MTU of a link.
 };
-inline constexpr std::size_t kDropCauseCount = std::size_t(DropCause::kReceiverFull) + 1;
+inline constexpr std::size_t kDropCauseCount = std::size_t(DropCause::kTooLong) + 1;
 std::string_view to_text(DropCause cause);
 
 using DropCounts = std::array<std::uint64_t, kDropCauseCount>;
@@ -127,16 +128,28 @@ struct FaultResult {
     Picoseconds rerouted = kNever;
     /// Frames lost between this fault and the next (or the end), by cause.
     DropCounts drops{};
+    Picoseconds last_loss = kNever;  ///< The last of them; kNever if none was lost.
     /// First data frame over the link after it, either way; kNever if none came. Link faults only.
     Picoseconds first_frame = kNever;
+};
+
+/// When the fault was over for traffic: its last loss or its last change of routes, whichever was
+/// later; kNever if it had neither.
+Picoseconds recovered_at(const FaultResult& fault);
+
+/// The congestion window of one TCP stream, segments.
+struct WindowSeries {
+    std::uint32_t stream = 0;
+    SeriesResult segments;
 };
 
 struct FabricResult {
     std::vector<SwitchResult> switches;
     std::vector<NicResult> nics;
     std::vector<FaultResult> faults;
-    DropCounts drops{};               ///< Of the whole fabric.
-    std::uint64_t flying_frames = 0;  ///< On a wire at the end.
+    std::vector<WindowSeries> windows;  ///< Of the first 64 streams of Reno TCP.
+    DropCounts drops{};                 ///< Of the whole fabric.
+    std::uint64_t flying_frames = 0;    ///< On a wire at the end.
     std::uint64_t events = 0;
     std::uint64_t hops = 0;  ///< Frames that arrived at a switch or a NIC, PFC not counted.
 };

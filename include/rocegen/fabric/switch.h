@@ -55,6 +55,8 @@ public:
 
     /// Starts what runs by itself.
     void begin();
+    /// Counters begin again, peaks with what is there.
+    void begin_measuring(Picoseconds now);
     void trace(std::uint32_t port, unsigned queue, std::size_t limit);
     const QueueTrace& traced() const { return trace_; }
     SwitchResult result(const Plan& plan, Picoseconds end) const;

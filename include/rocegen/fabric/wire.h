@@ -37,6 +37,7 @@ enum EventKind : std::uint32_t {
     kFaultEnd,       ///< Fault.
     kReroute,        ///< All switches take the routes of the links as they are.
     kEndpointTimer,  ///< NIC: a timer of its endpoint is over.
+    kPlanned,        ///< 0: the warm-up is over; n: the next frame of the plan's storm n - 1.
 };
 
 struct Wire {
@@ -45,6 +46,7 @@ struct Wire {
     Fifo flying;
     std::uint32_t peer = 0;  ///< Port where it arrives.
     std::uint32_t link = 0;
+    std::uint32_t longest_l2 = ~0u;  ///< That a switch gives or takes: its MTU, and one VLAN tag.
     bool up = true;
     /// Times of the frame length seen last; lengths hardly change, and a division is dear.
     std::uint32_t timed_l2 = 0;
@@ -64,6 +66,8 @@ struct Core {
     Random errors{1};
     SeriesConfig series;
     DropCounts drops{};
+    Picoseconds event_at{};          ///< Of the event that is handled.
+    Picoseconds last_drop = kNever;  ///< kNever: nothing was lost yet.
     /// Of NICs: a frame's first bit is sent, or its last was received.
     using Tap = std::function<void(std::uint32_t port, bool sent, const Frame&, Picoseconds now)>;
     Tap tap;
@@ -80,6 +84,7 @@ struct Core {
         if (frames[handle].kind != CarriedKind::kPfc) {
             ++drops[std::size_t(cause)];
             ++where[std::size_t(cause)];
+            last_drop = event_at;
         }
         frames.release(handle);
     }

@@ -43,14 +43,15 @@ struct Expectation {
     Unit unit = Unit::kNumber;
     /// What the testbed must have for it to be asked.
     enum class Need : std::uint8_t {
-        kSwitch,  ///< Frames pass a switch.
-        kFabric,  ///< Emulated switches: every queue is seen.
-        kLive,    ///< Ports of this machine, in real time.
+        kSwitch,   ///< Frames pass a switch.
+        kFabric,   ///< Emulated switches: every queue is seen.
+        kLive,     ///< Ports of this machine, in real time.
+        kCapture,  ///< The run writes a capture.
     };
     std::vector<Need> needs;
 };
 
-/// "switch", "fabric", "live".
+/// "switch", "fabric", "live", "capture".
 std::string_view to_text(Expectation::Need need);
 
 /// "flows", "hosts", "ports", "storms", "generator", "run", "fabric".

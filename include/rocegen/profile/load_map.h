@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rocegen/base/error.h"
@@ -20,6 +21,8 @@ struct MapEntry {
     Place place;
 };
 /// In the file's order. Errors go to `diagnostics`.
+std::vector<MapEntry> load_map_text(std::string_view text, const std::string& file,
+                                    Diagnostics& diagnostics);
 std::vector<MapEntry> load_map(const std::filesystem::path& path, Diagnostics& diagnostics);
 
 }  // namespace rocegen

@@ -11,12 +11,13 @@
 namespace rocegen {
 
 struct Places {
-    /// Where the map begins; its file is that of all keys.
+    /// Where the map begins; its file is that of all keys but those that say otherwise.
     Place self;
     std::string path;  ///< "flows[0]"; empty for the document itself.
     struct Mark {
         std::string_view key;  ///< Of the table of known keys: lives as long as the program.
         int line = 0, column = 0;
+        std::string file = {};  ///< Where the value came from if not from the map's.
     };
     std::vector<Mark> marks;  ///< Of the values that were given.
 
@@ -29,7 +30,8 @@ struct Places {
     /// The value of `key`, or the map when the key was not given.
     Place of(std::string_view key) const {
         for (const Mark& mark : marks) {
-            if (mark.key == key) return {self.file, mark.line, mark.column};
+            if (mark.key != key) continue;
+            return {mark.file.empty() ? self.file : mark.file, mark.line, mark.column};
         }
         return self;
     }

@@ -10,6 +10,7 @@
 
 #include "rocegen/base/units.h"
 #include "rocegen/endpoint/flow_behaviour.h"
+#include "rocegen/profile/capture_spec.h"
 #include "rocegen/profile/expectation.h"
 #include "rocegen/profile/flow_frames.h"
 #include "rocegen/profile/places.h"
@@ -79,10 +80,21 @@ struct Storm {
     Places places;
 };
 
+/// A key of `sweep`, and the values that it takes one after the other, as `--set` has them.
+struct SweptKey {
+    std::string key;  ///< "flows.incast.rate", "testbed.link.rate".
+    std::vector<std::string> values;
+    Place place;
+};
+
 struct Profile {
     std::string name;         ///< Default: the file's, without its ending.
     std::string description;  ///< Default: empty.
     std::uint64_t seed = 1;
+    std::uint32_t repeat = 1;                           ///< 1..1000.
+    std::vector<SweptKey> sweep;                        ///< Empty: one step.
+    std::optional<Picoseconds> learn;                   ///< 0..60 s; empty: auto.
+    Picoseconds warmup{};                               ///< 0..1000 h.
     Picoseconds measure = std::chrono::seconds{1};      ///< 1 us..1000 h.
     Picoseconds drain = std::chrono::milliseconds{10};  ///< 0..60 s.
     std::vector<TrafficClass> classes;                  ///< In the file's order, as all below.
@@ -90,6 +102,7 @@ struct Profile {
     std::vector<Flow> flows;
     std::vector<Storm> storms;        ///< Flows with protocol: pause.
     std::vector<HostRef> capture_on;  ///< Hosts whose NICs --capture watches; empty: all.
+    CaptureSpec capture;
     std::vector<Expectation> expect;
     Places places;
 };

@@ -74,8 +74,9 @@ struct Testbed {
     }
 };
 
-/// The first thing that `e` needs and the testbed does not have.
-std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbed& testbed);
+/// The first thing that `e` needs and the testbed does not have; or the run, whether it `captures`.
+std::optional<Expectation::Need> missing_need(const Expectation& e, const Testbed& testbed,
+                                              bool captures);
 
 /// profiles/testbeds/emulated.yaml: what runs when no testbed is named.
 std::string_view default_testbed_yaml();

@@ -12,6 +12,7 @@
 #include "rocegen/analysis/burst_meter.h"
 #include "rocegen/analysis/capture_totals.h"
 #include "rocegen/analysis/flow_table.h"
+#include "rocegen/analysis/mark_intervals.h"
 #include "rocegen/analysis/pause_ledger.h"
 #include "rocegen/analysis/timeline.h"
 
@@ -60,6 +61,7 @@ struct CaptureReport {
     PauseLedger pause;
     Timeline timeline = Timeline{};
     BurstMeter bursts = BurstMeter{};
+    std::optional<MarkIntervals> intervals = {};  ///< Empty: they were not asked for.
     std::int64_t cnp_interval_ns = FlowWatch::kCnpIntervalNs;
     std::vector<std::uint8_t> lossless = {};  ///< Priorities that may be paused; empty: not said.
     std::vector<std::uint8_t> lossless_dscp = {};  ///< Of RDMA data; empty: not said.

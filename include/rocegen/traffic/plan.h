@@ -113,8 +113,13 @@ struct Plan {
     std::string name;
     std::uint64_t seed = 1;
     std::uint32_t run = 0;  ///< In every tag, whatever the FrameSpecs say.
-    Picoseconds measure{};  ///< Departures due before this are sent.
+    /// Live only: how long hosts announce themselves before time 0; empty: as long as it takes.
+    std::optional<Picoseconds> learn{};
+    Picoseconds warmup{};   ///< From time 0 on. What departs in it counts nowhere.
+    Picoseconds measure{};  ///< Then; departures due before its end are sent.
     Picoseconds drain{};    ///< Then the receivers listen on.
+    /// When sending ends.
+    Picoseconds sent_until() const { return warmup + measure; }
     std::vector<PortPlan> ports;
     std::vector<HostPlan> hosts;
     std::vector<FlowPlan> flows;
@@ -136,6 +141,15 @@ struct Plan {
         return near ? std::nullopt : port.gateway;
     }
 };
+
+/// The host that has this address, by the rule that hosts get theirs; null if none has.
+inline const HostPlan* host_of(const Plan& plan, const MacAddress& mac) {
+    const auto& b = mac.bytes;
+    const std::uint32_t number = std::uint32_t{b[2]} << 24 | b[3] << 16 | b[4] << 8 | b[5];
+    if (number == 0 || number > plan.hosts.size()) return nullptr;
+    const HostPlan& host = plan.hosts[number - 1];
+    return host.mac == mac ? &host : nullptr;
+}
 
 /// Message segmentation (IBTA Vol 1, 9.7.2): ONLY, or FIRST, MIDDLE..., LAST.
 struct SegmentCut {

@@ -13,6 +13,7 @@
 
 #include "rocegen/base/histogram.h"
 #include "rocegen/base/units.h"
+#include "rocegen/traffic/measure_start.h"
 #include "rocegen/traffic/pattern_clock.h"
 #include "rocegen/traffic/plan.h"
 #include "rocegen/traffic/source_heap.h"
@@ -37,9 +38,11 @@ public:
 
     /// Sends the plan's sources `mine`. `streams` are all of the run's; only those of `mine` are
     /// touched. `lateness_ns`: where lateness is recorded; null: in a histogram of its own, which
-    /// takes 220 KB if there are sources.
+    /// takes 220 KB if there are sources. `start`: gets the marks of its streams when the warm-up is
+    /// over; null: everything counts.
     Transmitter(const Plan& plan, const FrameTemplates& templates, std::span<Stream> streams,
-                std::span<const std::uint32_t> mine, Histogram* lateness_ns = nullptr);
+                std::span<const std::uint32_t> mine, Histogram* lateness_ns = nullptr,
+                MeasureStart* start = nullptr);
     Transmitter(const Transmitter&) = delete;
     Transmitter& operator=(const Transmitter&) = delete;
 
@@ -69,8 +72,16 @@ public:
     /// and place in its message but a new sequence in the tag, and counts for no limit and no burst.
     /// `from` may also lie ahead, up to the first PSN never sent: what had arrived is not repeated.
     void rewind(std::uint32_t stream, Psn from, Picoseconds not_before, Picoseconds now) noexcept;
+    /// The same of TCP, whose numbers count bytes: `packet` counts the stream's packets from 0, each
+    /// once. Messages have one size.
+    void set_packet_limit(std::uint32_t stream, std::uint64_t packet, Picoseconds now) noexcept;
+    void rewind_to_packet(std::uint32_t stream, std::uint64_t packet, Picoseconds now) noexcept;
     /// Sends nothing more.
     void stop(std::uint32_t stream) noexcept;
+
+    /// The warm-up is over: what was counted so far counts no more. take() does so by itself with the
+    /// first frame behind it; once only.
+    void begin_measuring(Picoseconds now) noexcept;
 
     /// No source has anything left to send before the plan's end.
     bool done() const noexcept;
@@ -79,6 +90,10 @@ public:
         Counter frames, frame_bytes;
     };
     const Totals& totals() const noexcept { return totals_; }
+    /// Frames taken behind the warm-up; for the report.
+    std::uint64_t measured_frames() const noexcept {
+        return measuring_ ? totals_.frames.read() - frames_before_ : 0;
+    }
 
     /// What a source did; for the report, after the owner stopped.
     struct SourceCounters {
@@ -111,7 +126,7 @@ public:
         std::vector<BurstStart> bursts;  ///< The flow's first ones, kBurstsKept at most.
     };
     const std::vector<FlowBursts>& flow_bursts() const noexcept { return flow_bursts_; }
-    /// Time a priority stood still while it had packets left.
+    /// Time that a priority stood still since the warm-up.
     Picoseconds paused_time(std::uint8_t priority, Picoseconds now) const noexcept;
 
 private:
@@ -144,8 +159,9 @@ private:
         std::uint8_t priority = 0;
         std::uint8_t parked = 0;
         bool has_limit = false;
-        std::uint32_t psn_step = 1;  ///< Of a packet; 0: it cannot be limited or rewound.
-        std::uint32_t number_mask = 0xff'ffff;  ///< Of a PSN; TCP's numbers have 32 bits.
+        std::uint32_t psn_step = 1;  ///< Of a packet; 0: limited and rewound by packets only.
+        std::uint64_t position = 0, packet_limit = 0;  ///< Its next packet, see set_packet_limit().
+        std::uint32_t number_mask = 0xff'ffff;         ///< Of a PSN; TCP's numbers have 32 bits.
         Psn limit{};
         Picoseconds debt_cap{};
         Pattern::Kind kind = Pattern::Kind::kConstant;
@@ -206,6 +222,9 @@ private:
     /// Counts it; how far the plan moves back.
     static Picoseconds slip(Source& source, Picoseconds late) noexcept;
     static Picoseconds earliest(const Source& source) noexcept;
+    /// Goes `back` packets back, or forward.
+    void move_back(std::uint32_t index, std::int64_t back, Picoseconds not_before,
+                   Picoseconds now) noexcept;
     /// After its limit or its position changed.
     void unblock(Source& source, Picoseconds now) noexcept;
     /// What the pattern puts between a packet and the next.
@@ -232,6 +251,11 @@ private:
     const FrameTemplates& templates_;
     std::span<Stream> streams_;
     Picoseconds end_{};
+    MeasureStart* start_ = nullptr;
+    Picoseconds warmup_{};
+    bool measuring_ = true;
+    std::uint64_t frames_before_ = 0;             ///< In the warm-up;
+    std::array<Picoseconds, 8> paused_before_{};  ///< likewise.
     std::vector<Source> sources_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> by_stream_;  ///< First stream, source.
     std::array<SourceHeap, 8> heaps_;

@@ -23,6 +23,9 @@ struct TagHeader {
 inline constexpr std::uint32_t kTagBytes = 24;
 static_assert(sizeof(TagHeader) == kTagBytes);
 
+/// The stream of a tag on a probe, which is no stream's; its sequence says which probe it is.
+inline constexpr std::uint32_t kProbeStream = 0xffff'fffe;
+
 /// The tag in host order.
 struct Tag {
     std::uint32_t stream = 0, sequence = 0, run = 0;

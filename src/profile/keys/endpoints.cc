@@ -8,11 +8,31 @@ using namespace key_units;
 constexpr auto P = KeyDoc::File::kProfile;
 
 constexpr std::array kKeys = std::to_array<Key>({
-    {P, "flows[].congestion_control", K::kMapOrWord, "none", 0, 0, "none",
-     "What answers CE marks: nothing, or `dcqcn` with the set that it begins with. Only emulated "
-     "NICs "
-     "obey it."},
-    {P, "flows[].congestion_control.dcqcn", K::kChoice, "required", 0, 0,
+    {P, "flows[].congestion_control", K::kMapOrWord, "none", 0, 0, "none | reno",
+     "What answers congestion: nothing; of RoCE `dcqcn` with the set that it begins with; of TCP "
+     "`reno`. Only emulated NICs obey it."},
+    {P, "flows[].congestion_control.reno", K::kMap, "none", 0, 0, "",
+     "TCP NewReno (RFC 5681, 6582, 6298): windows, ACKs, fast retransmit, timeouts; ECN (RFC 3168) "
+     "where the class is ECT. In the place of `dcqcn`; the word `reno` is this with its defaults."},
+    {P, "flows[].congestion_control.reno.initial_window", K::kCount, "10", 1, 1 << 16, "",
+     "Congestion window at the start, segments."},
+    {P, "flows[].congestion_control.reno.slow_start_threshold", K::kCount, "1048576", 2, 1 << 20,
+     "", "Window from which on it grows by one segment a round trip, segments."},
+    {P, "flows[].congestion_control.reno.receive_window", K::kCount, "1024", 2, 1 << 16, "",
+     "The most that is outstanding, segments."},
+    {P, "flows[].congestion_control.reno.duplicate_acks", K::kCount, "3", 1, 255, "",
+     "Duplicate ACKs that start a fast retransmit."},
+    {P, "flows[].congestion_control.reno.rto_initial", K::kTime, "1s", kUs, 60 * kSecond, "",
+     "Retransmission timeout before a round trip was measured."},
+    {P, "flows[].congestion_control.reno.rto_min", K::kTime, "200ms", kUs, 60 * kSecond, "",
+     "The least; RFC 6298 has 1 s, operating systems 200 ms, data centers less."},
+    {P, "flows[].congestion_control.reno.rto_max", K::kTime, "60s", kUs, 60 * kSecond, "",
+     "The most, after it doubled again and again."},
+    {P, "flows[].congestion_control.reno.ack_every", K::kCount, "2", 1, 255, "",
+     "The receiver acknowledges at the latest every so many segments, and out of order each."},
+    {P, "flows[].congestion_control.reno.delayed_ack", K::kTime, "40ms", kNs, kSecond, "",
+     "And at the latest so long after a segment."},
+    {P, "flows[].congestion_control.dcqcn", K::kChoice, "none", 0, 0,
      "paper | nvidia | otg | spirent | hpcc",
      "The set of parameters that the keys below change. They differ by orders of magnitude."},
     {P, "flows[].congestion_control.cnp_per", K::kChoice, "qp", 0, 0,

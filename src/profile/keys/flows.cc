@@ -17,7 +17,7 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "flows[].to", K::kHosts, "required", 0, 0, "",
      "Hosts that receive. Every host of `from` sends to every one of `to` but itself."},
     {P, "flows[].protocol", K::kChoice, "roce", 0, 0, "roce | tcp | udp | raw | pause",
-     "RoCEv2; TCP segments whose sequence numbers advance and that nothing answers; UDP datagrams; "
+     "RoCEv2; TCP segments whose sequence numbers advance, see congestion_control; UDP datagrams; "
      "raw: RoCEv2 with any `opcode`; pause: a pause storm, whose keys are `flows[pause]`."},
     {P, "flows[].verb", K::kChoice, "write", 0, 0,
      "write | write-imm | send | send-imm | send-inv | read | read-response | compare-swap | "

@@ -41,7 +41,10 @@ constexpr std::array kKeys = std::to_array<Key>({
     {P, "flows[].pattern.over", K::kTime, "required for ramp", kUs, kHours1000, "",
      "How long the change takes."},
     {P, "flows[].pattern.file", K::kText, "required for trace", 0, 0, "",
-     "CSV beside the profile: times since the flow's start and what each source sends then."},
+     "CSV or capture beside the profile: times since the flow's start and what each source sends "
+     "then."},
+    {P, "flows[].pattern.filter", K::kText, "all frames", 0, 0, "",
+     "Frames of a capture whose times are taken, as pcap-filter(7) has it, like `udp port 4791`."},
     {P, "flows[].packets", K::kCount, "no limit", 1, std::uint64_t{1} << 63, "",
      "Packets of the whole flow, shared evenly by its source hosts."},
     {P, "flows[].messages", K::kCount, "no limit", 1, std::uint64_t{1} << 63, "",

@@ -36,6 +36,8 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "topology.links[].rate", K::kBitRate, "link.rate", kMbps, kTbps * 16 / 10, "",
      "Rate of the link (L1)."},
     {T, "topology.links[].delay", K::kTime, "link.delay", 0, kSecond, "", "One way."},
+    {T, "topology.links[].mtu", K::kCount, "link.mtu", 256, 9600, "",
+     "Longest IP datagram in bytes; a switch drops what is longer."},
     {T, "topology.oversubscription", K::kShare, "none", kOne / 8, 1000 * kOne, "",
      "Rates of a leaf's hosts over those of its uplinks, to three decimals, instead of "
      "`uplink_rate`: 2 is 2:1."},

@@ -13,13 +13,12 @@ std::string script_safe(const nlohmann::ordered_json& data) {
         data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     std::string out;
     out.reserve(json.size() + json.size() / 64);
-    for (const char c : json) {
-        if (c == '<') {
-            out += "\\u003c";
-        } else {
-            out += c;
-        }
+    std::size_t from = 0;
+    for (std::size_t at; (at = json.find('<', from)) != std::string::npos; from = at + 1) {
+        out.append(json, from, at - from);
+        out += "\\u003c";
     }
+    out.append(json, from);
     return out;
 }
 

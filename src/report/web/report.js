@@ -47,7 +47,7 @@
   }
 
   // ---- charts over time
-  const every = [data.queues, data.paused, data.xoff, data.flows, data.marks].filter(Boolean)
+  const every = [data.queues, data.paused, data.windows, data.xoff, data.flows, data.marks].filter(Boolean)
     .flatMap(p => p.series).filter(s => s.values && s.values.length);
   const width = every.length ? Math.min(...every.map(s => s.width_ns)) : 1;
   const count = every.length ? Math.max(...every.map(s => Math.ceil(s.values.length * s.width_ns / width))) : 0;
@@ -221,6 +221,10 @@
       overTime('Marks and notifications', 'Frames a microsecond: received with CE, and CNPs received.', marks,
                (v, w) => v * 1e3 / w, per, {});
     }
+    if (data.windows && data.windows.series.length) {
+      overTime('Congestion windows of TCP', some(data.windows, 'streams') + 'Segments, the widest in each bin.',
+               data.windows.series, v => v, v => digits(v, 6), {});
+    }
     if (data.xoff && data.xoff.series.length) {
       overTime('Pause frames received', some(data.xoff, 'series') + 'Those that stop a priority, frames a microsecond.',
                data.xoff.series, (v, w) => v * 1e3 / w, per, {});
@@ -340,13 +344,26 @@
       ['L1 sent', f => f.tx_rate_l1_gbps, gbps], ['L2 received', f => f.rx_rate_l2_gbps, gbps],
       ['Goodput', f => f.goodput_gbps, gbps], ['Delay p50', f => f.latency_ns.p50, ns],
       ['p99', f => f.latency_ns.p99, ns], ['max', f => f.latency_ns.max, ns],
-      ['CNP', f => f.cnp_rx, null, true], ['NAK', f => f.nak_rx, null, true]]);
+      ['CNP', f => f.cnp_rx, null, true], ['NAK', f => f.nak_rx, null, true],
+      ['Sent again', f => f.data_frames_retransmitted, null, true], ['Timeouts', f => f.timeouts, null, true],
+      ['TCP window max', f => f.tcp_window_max, null, true], ['ECN cuts', f => f.ecn_cuts, null, true],
+      ['Completion p99', f => f.flow_completion_time_ns.p99, ns, true], ['Jain', f => f.jain, v => digits(v, 4), true]]);
     if (r.fabric) fabricTables(r.fabric);
     table('Ports', '', r.ports, [['Port', p => p.name], ['Driver', p => p.driver],
       ['Link [Gb/s]', p => p.link_rate_gbps, gbps], ['Sent', p => p.tx_frames], ['Received', p => p.rx_frames],
       ['TX errors', p => p.tx_errors], ['Missed', p => p.rx_missed], ['No buffer', p => p.rx_no_buffer],
       ['RX errors', p => p.rx_errors], ['PFC', p => p.pfc_rx], ['Malformed', p => p.malformed_rx],
       ['Foreign', p => p.foreign_rx], ['Schedule paused', p => p.schedule_paused_ns.reduce((a, b) => a + b, 0), ns]]);
+    table('Pause storms', 'XOFF held without a lapse, or not, and who saw it.', r.storms || [], [['Storm', x => x.name],
+      ['Port', x => x.port], ['Proven', x => x.proven], ['Proof', x => x.proof], ['XOFF frames', x => x.xoff_frames],
+      ['XON frames', x => x.xon_frames], ['Quanta last', x => x.quanta_time_ns, ns], ['Refresh', x => x.refresh_ns, ns],
+      ['Longest gap', x => x.longest_gap_ns, ns], ['Lapses', x => x.lapses], ['Lapsed', x => x.lapsed_ns, ns],
+      ['Near the limit', x => x.near_limit], ['Held up', x => x.held_up], ['Pause offered', x => x.pause_offered_ns, ns],
+      ['Pause frames in', x => x.pause_rx], ['Confirmed by', x => x.confirmed_by]]);
+    const kernel = r.ports.flatMap(p => Object.entries(p.kernel_counters || {}).map(([name, value]) => (
+      {port: p.name, name, value})));
+    table('Counters of the kernel', 'What they moved during the run, from sysfs, ethtool and rdma.',
+      kernel.filter(x => x.value !== 0), [['Port', x => x.port], ['Counter', x => x.name], ['Moved by', x => x.value]]);
     const streams = r.streams;
     table('Streams', data.streams_of > streams.length
       ? `${streams.length} of ${data.streams_of}; all are in report.json.` : '', streams, [
@@ -375,6 +392,7 @@
     table('Faults', '', f.faults || [], [['Fault', x => x.type], ['Of', x => x.of], ['At', x => x.at_ns, ns],
       ['For', x => x.duration_ns, ns], ['Rerouted after', x => x.reroute_ns, ns],
       ['First frame after', x => x.first_frame_ns, ns], ['Lost until the next', x => x.lost],
+      ['Last loss after', x => x.last_loss_ns, ns], ['Recovered after', x => x.recovery_ns, ns],
       ['Causes', x => causes(x.drops_by_cause)]]);
   }
 
@@ -422,7 +440,11 @@
     cdf('One-way delay', 'Share of frames that took no longer.', data.latency);
   }
   if (data.completion && data.completion.series.length) {
-    cdf('Message completion time', 'Share of messages (what is sent at a time: FCT) that took no longer.', data.completion);
+    cdf('Message completion time', 'Share of messages (what is sent at a time) that took no longer.', data.completion);
+  }
+  if (data.fct && data.fct.series.length) {
+    cdf('Flow completion time', 'Share of streams with a limit that took no longer, from the first departure to the last '
+        + 'arrival.', data.fct);
   }
   if (data.kind === 'run') runTables(data.report);
   if (data.kind === 'capture') captureTables();

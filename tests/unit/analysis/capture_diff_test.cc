@@ -83,5 +83,37 @@ TEST(CaptureDiff, TellsAMarkFromALoss) {
     EXPECT_EQ(diff.delays().min(), 500);
 }
 
+TEST(CaptureDiff, LeavesOutFlowsOverItsLimitAndCountsTheirFrames) {
+    CaptureDiff diff{{.flow_limit = 2}};
+    for (std::uint32_t qp = 0; qp < 5; ++qp) {
+        Packet p = packet(1);
+        p.roce.dest_qp = qp;
+        diff.on_before(p, 1000 + qp, 7);
+    }
+    for (std::uint32_t qp = 0; qp < 5; ++qp) {
+        Packet p = packet(1);
+        p.roce.dest_qp = qp;
+        diff.on_after(p, 2000 + qp, 7);
+    }
+    diff.finish();
+    EXPECT_EQ(diff.flows().size(), 2u);
+    EXPECT_EQ(diff.frames_not_tracked(), 6u);
+    EXPECT_EQ(diff.sum().before, 2u);
+    EXPECT_EQ(diff.sum().matched, 2u);
+    EXPECT_EQ(diff.sum().lost, 0u);
+}
+
+TEST(CaptureDiff, SettlesWhatIsOldWhileTheFirstCaptureAloneGoesOn) {
+    CaptureDiff diff{{.window_ns = 1'000'000, .limit = 1'000'000'000}};
+    diff.on_before(packet(0), 0, 7);
+    diff.on_after(packet(0), 500, 7);
+    // A frame a microsecond for 5 s, in none of the second: the window holds 2000 of them.
+    for (std::uint32_t i = 1; i < 5'000'000; i += 100) diff.on_before(packet(i), i * 1000LL, 7);
+    diff.finish();
+    EXPECT_EQ(diff.sum().before, 50'001u);
+    EXPECT_EQ(diff.sum().matched, 1u);
+    EXPECT_EQ(diff.sum().outside, 50'000u);
+}
+
 }  // namespace
 }  // namespace rocegen

@@ -117,5 +117,75 @@ TEST(PauseLedger, CountsDataBehindAnXoffTowardsWhoPaused) {  // C12, C17
     EXPECT_EQ(three.late_bytes, 252u);
 }
 
+TEST(PauseLedger, NamesAllOfARingOnce) {
+    PauseLedger ledger{100_gbps};
+    const auto hold = [&ledger](std::uint8_t mac, int from_ms, int to_ms, std::uint32_t point = 0) {
+        Packet packet = pfc(0x08, {0, 0, 0, 0xffff});
+        packet.source_mac.bytes[5] = mac;
+        for (std::int64_t us = from_ms * 1000; us < to_ms * 1000; us += 300) {
+            ledger.on_packet(packet, kT0 + us * 1000, true, 0, point);
+        }
+    };
+    hold(1, 0, 60);
+    hold(2, 1, 60);
+    hold(3, 2, 60);
+    hold(3, 2, 60, 7);  // the same at a second interface is no fourth
+    hold(4, 48, 60);    // joins for less than half of the time
+    hold(5, 55, 60);    // too short
+    hold(6, 200, 230);  // alone
+    ledger.finish();
+    ASSERT_EQ(ledger.deadlocks().size(), 2u);
+    EXPECT_EQ(ledger.deadlocks()[0].by.bytes[5], 1);
+    ASSERT_EQ(ledger.deadlocks()[0].others.size(), 2u);
+    EXPECT_EQ(ledger.deadlocks()[0].others[0].bytes[5], 2);
+    EXPECT_EQ(ledger.deadlocks()[0].others[1].bytes[5], 3);
+    EXPECT_EQ(ledger.deadlocks()[0].start_ns, kT0 + 2'000'000);
+    ASSERT_EQ(ledger.deadlocks()[1].others.size(), 3u);
+    EXPECT_EQ(ledger.deadlocks()[1].others[2].bytes[5], 4);
+    EXPECT_EQ(ledger.deadlocks()[1].start_ns, kT0 + 48'000'000);
+}
+
+Packet data_between(std::uint8_t from, std::uint8_t to) {
+    Packet data;
+    data.verdict = Verdict::kRoce;
+    data.ip_version = 4;
+    data.dscp = 26;
+    data.frame_bytes = 122;
+    data.payload_bytes = 64;
+    data.source_mac = {{2, 0, 0, 0, 0, from}};
+    data.destination_mac = {{2, 0, 0, 0, 0, to}};
+    return data;
+}
+
+TEST(PauseLedger, TakesAllDataBehindASwitchsXoffForItsReaction) {
+    PauseLedger ledger{100_gbps};
+    ledger.on_packet(pfc(0x08, {0, 0, 0, 0xffff}), kT0);  // 0xaa is no end of any frame
+    ledger.on_packet(data_between(1, 2), kT0 + 1'500);
+    Packet ack = data_between(2, 1);
+    ack.payload_bytes = 0;
+    ledger.on_packet(ack, kT0 + 3'000);
+    ledger.on_packet(data_between(1, 2), kT0 + 1'700, true, 0, 5);  // at another interface
+    PauseCounts three = ledger.sources().at(0).priorities[3];
+    EXPECT_EQ(three.reaction_ns, 1'500);
+    EXPECT_EQ(three.basis, PauseCounts::Basis::kAllData);
+    // A frame from it shows that it is a host: only what goes to it would have to stop.
+    ledger.on_packet(data_between(0xaa, 1), kT0 + 4'000);
+    three = ledger.sources().at(0).priorities[3];
+    EXPECT_EQ(three.reaction_ns, std::nullopt);
+    EXPECT_EQ(three.basis, PauseCounts::Basis::kDestination);
+}
+
+TEST(PauseLedger, TakesWhatGoesTheOtherWayWhereTheFileHasDirections) {
+    using Way = PauseLedger::Way;
+    PauseLedger ledger{100_gbps};
+    ledger.on_packet(pfc(0x08, {0, 0, 0, 0xffff}), kT0, true, 0, 0, Way::kIn);
+    ledger.on_packet(data_between(1, 2), kT0 + 1'000, true, 0, 0, Way::kOut);
+    ledger.on_packet(data_between(2, 1), kT0 + 2'000, true, 0, 0, Way::kIn);
+    const PauseCounts three = ledger.sources().at(0).priorities[3];
+    EXPECT_EQ(three.reaction_ns, 1'000);
+    EXPECT_EQ(three.late_bytes, 126u);
+    EXPECT_EQ(three.basis, PauseCounts::Basis::kDirection);
+}
+
 }  // namespace
 }  // namespace rocegen

@@ -57,6 +57,33 @@ TEST_F(PsnSpaceTest, TwoLossesInOneRewind) {
     EXPECT_EQ(counts().retransmitted, 2u);
 }
 
+TEST_F(PsnSpaceTest, AResendWhoseTailIsLostIsToldByWhoAsksForIt) {
+    data({0, 1, 2, 4, 5, 6});
+    space_.on_nak(Psn{3});
+    data({3, 4, 7});  // 5 and 6, which the receiver dropped, were lost in the resend
+    EXPECT_EQ(counts().lost_in_resend, 0u) << "a sender may send again only what was lost";
+    space_.on_nak(Psn{5});
+    EXPECT_EQ(counts().lost_in_resend, 2u);
+    data({5, 6, 7, 8});
+    space_.on_ack(Psn{8});
+    EXPECT_EQ(counts().lost_first_pass, 1u);
+    EXPECT_EQ(counts().missing_at_end, 0u);
+    EXPECT_EQ(counts().lost_in_resend, 2u);
+    EXPECT_EQ(counts().rewinds, 2u);
+}
+
+TEST_F(PsnSpaceTest, AResendWhoseTailTheReceiverHadLostNothing) {
+    data({0, 1, 2, 4, 5, 6});
+    space_.on_nak(Psn{3});
+    data({3, 7});
+    space_.on_ack(Psn{7});
+    data({8, 9, 11});
+    space_.on_nak(Psn{10});
+    data({10, 11});
+    EXPECT_EQ(counts().lost_in_resend, 0u);
+    EXPECT_EQ(counts().lost_first_pass, 2u);
+}
+
 TEST_F(PsnSpaceTest, AGapThatAnAckCoversWasTheCapturesOwn) {  // O16 b
     data({0, 1, 3, 4});
     space_.on_ack(Psn{4});

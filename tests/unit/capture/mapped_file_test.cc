@@ -70,5 +70,24 @@ TEST_F(MappedFile, ThatShrinksWhileItIsReadEndsWithASentence) {
         << reader.issues().end_reason();
 }
 
+/// Pages that were there when their window was made ready, and are gone when they are looked at.
+TEST_F(MappedFile, ThatShrinksWithinTheWindowAtHandEndsWithASentence) {
+    for (const std::size_t left : {std::size_t{4096}, std::size_t{700'000}}) {
+        SetUp();
+        CaptureReader reader(path_);
+        CaptureRecord record;
+        ASSERT_TRUE(reader.next(record));
+        std::filesystem::resize_file(path_, left);
+        while (reader.next(record)) {
+            for (const std::byte b : record.bytes) {
+                if (b != record.bytes[0] && b != std::byte{0}) FAIL() << "at " << record.index;
+            }
+        }
+        EXPECT_TRUE(reader.issues().damaged());
+        EXPECT_NE(reader.issues().end_reason().find("became shorter"), std::string::npos)
+            << reader.issues().end_reason();
+    }
+}
+
 }  // namespace
 }  // namespace rocegen

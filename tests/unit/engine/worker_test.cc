@@ -127,6 +127,43 @@ TEST(WorkerLoop, APfcFrameOnOneWorkerStopsTheSenderOnAnother) {
     EXPECT_FALSE(bench.transmitter->paused(3));
 }
 
+/// A port during whose first rendering another worker hears a pause of priority 3.
+struct InterruptedPort : MemoryPort {
+    using MemoryPort::MemoryPort;
+    void put(const Departure& departure, Picoseconds now) noexcept {
+        MemoryPort::put(departure, now);
+        if (++rendered > 1) return;
+        Pause pause;
+        pause.class_enable_vector = 0x08;
+        pause.quanta[3] = 0xffff;
+        board->apply(pause, 100_gbps, now);
+    }
+    void flush(std::uint8_t paused, Picoseconds now) noexcept {
+        if (rendered > 0 && first_mask == 0xff) first_mask = paused;
+        MemoryPort::flush(paused, now);
+    }
+    PauseBoard* board = nullptr;
+    int rendered = 0;
+    std::uint8_t first_mask = 0xff;  ///< Of the flush behind the first rendering.
+};
+
+TEST(WorkerLoop, APauseThatComesWhileFramesAreRenderedHoldsThem) {
+    Bench bench({test::make_plan({{.message_bytes = 64, .rate = 100_gbps, .packets = 100}},
+                                 Picoseconds::max())});
+    InterruptedPort port{bench.there, bench.back, {bench.templates, bench.streams}};
+    port.board = &bench.board_a;
+    using W = Worker<InterruptedPort, SteppingClock>;
+    W worker{SteppingClock{},
+             {{&port, bench.transmitter.get(), nullptr, &bench.board_a, 100_gbps}}};
+    std::atomic<bool> stop{false};
+    std::thread thread{[&] { worker.run(stop); }};
+    while (!worker.stats().sent_all.load(std::memory_order_acquire)) std::this_thread::yield();
+    stop = true;
+    thread.join();
+    EXPECT_EQ(port.first_mask, 0x08);
+    EXPECT_EQ(bench.transmitter->totals().frames.read(), 100u);
+}
+
 TEST(SelfCheck, FindsAFrameThatIsWrong) {
     Plan plan = test::make_plan({{.message_bytes = 64}}, Picoseconds::max());
     const FrameTemplates templates{plan};

@@ -3,9 +3,8 @@
 
 #include <atomic>
 
+#include "hand_plan.h"
 #include "rocegen/fabric/fabric.h"
-#include "rocegen/traffic/plan.h"
-#include "rocegen/wire/opcode.h"
 
 namespace rocegen::test {
 
@@ -41,14 +40,11 @@ inline Plan fabric_plan(std::uint32_t ports, const std::vector<FlowSpec>& flows,
     plan.drain = us(1000);
     for (std::uint32_t i = 0; i < ports; ++i) {
         plan.ports.push_back({"p" + std::to_string(i), link, 9000});
-        const auto high = std::uint8_t(i >> 8), low = std::uint8_t(i);
-        plan.hosts.push_back({"h" + std::to_string(i), "h", i, MacAddress{{2, 0, 0, 0, high, low}},
-                              IpAddress::v4(0xc612'0001 + i)});
+        plan.hosts.push_back(hand_host(i, i, "h"));
     }
-    for (std::uint32_t f = 0; f < flows.size(); ++f) {
-        const FlowSpec& o = flows[f];
+    for (const FlowSpec& o : flows) {
         FlowPlan flow;
-        flow.name = "flow" + std::to_string(f);
+        flow.name = "flow" + std::to_string(plan.flows.size());
         flow.priority = o.priority;
         flow.dscp = o.dscp;
         flow.ecn = o.ecn;
@@ -58,35 +54,7 @@ inline Plan fabric_plan(std::uint32_t ports, const std::vector<FlowSpec>& flows,
         flow.rate = {RateSpec::Kind::kBits, o.rate.bits_per_sec};
         flow.packets = o.packets;
         flow.start = o.start;
-        plan.flows.push_back(flow);
-
-        FrameSpec spec;
-        spec.source_ip = plan.hosts[o.from].ip;
-        spec.destination_ip = plan.hosts[o.to].ip;
-        spec.dscp = o.dscp;
-        spec.ecn = o.ecn;
-        spec.opcode = std::uint8_t(Opcode::kRcWriteOnly);
-        spec.dma_bytes = o.payload;
-        spec.payload_bytes_min = spec.payload_bytes_max = std::uint16_t(o.payload);
-        TemplateGroup group{f, {}};
-        group.shapes[std::size_t(Shape::kOnly)] = spec;
-        plan.template_groups.push_back(group);
-
-        SourcePlan source;
-        source.flow = f;
-        source.host = source.port = o.from;
-        source.first_stream = std::uint32_t(plan.streams.size());
-        source.stream_count = o.qps;
-        source.packets = o.packets;
-        source.limited = o.packets > 0;
-        source.start = o.start;
-        plan.sources.push_back(source);
-        for (std::uint32_t q = 0; q < o.qps; ++q) {
-            const auto index = std::uint32_t(plan.streams.size());
-            plan.streams.push_back({f, f, o.from, o.to, std::uint16_t(f), 0x100 + index,
-                                    0x200 + index, std::uint16_t(0xc000 + index % 16384),
-                                    Psn{100}});
-        }
+        add_flow(plan, flow, {.from = o.from, .to = o.to, .qps = o.qps, .ack_req = false});
     }
     return plan;
 }

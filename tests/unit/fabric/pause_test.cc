@@ -312,5 +312,54 @@ TEST(Deadlock, ALossyRingDropsAndGoesOn) {
     }
 }
 
+/// Host 1 holds priority 3 of its link partner from 100 us on, 50 us of every 200 us, four times.
+Plan stormy_plan(const std::vector<FlowSpec>& flows) {
+    Plan plan = fabric_plan(2, flows, us(1000));
+    plan.storms.push_back({.name = "hold",
+                           .port = 1,
+                           .source = plan.hosts[1].mac,
+                           .priorities = 1 << 3,
+                           .link_rate = 100_gbps,
+                           .refresh = us(10),
+                           .on = us(50),
+                           .off = us(150),
+                           .on_to = us(50),
+                           .start = us(100),
+                           .duration = us(800)});
+    return plan;
+}
+
+TEST(PlannedStorm, StopsItsSwitchForItsTimeAndEndsIt) {
+    const Plan plan = stormy_plan({{.rate = 10_gbps}, {.rate = 10_gbps, .priority = 0}});
+    Fabric fabric{plan, plain_switch()};
+    const Result r = fabric.run(kRunOn);
+    const FabricResult seen = fabric.fabric_result();
+    ASSERT_EQ(r.storms.size(), 1u);
+    const StormResult& storm = r.storms[0];
+    EXPECT_EQ(storm.port, "p1");
+    EXPECT_EQ(storm.xoff_frames, 4u * 5);  // one each 10 us of 50
+    EXPECT_EQ(storm.xon_frames, 4u);
+    EXPECT_EQ(storm.lapses, 0u);
+    EXPECT_EQ(storm.offered, us(200));
+    EXPECT_TRUE(storm.proven) << storm.confirmed_by;
+    // The switch's queue stands still as long, to the frame that was on the wire.
+    const QueueCounters& held = port_of(seen, 0, 1).queues[3];
+    EXPECT_NEAR(double(held.paused.count()), double(us(200).count()), 4 * 0.2e6);
+    EXPECT_EQ(port_of(seen, 0, 1).queues[0].paused, us(0));
+    EXPECT_EQ(r.flows[0].losses().lost, 0u);
+    EXPECT_GT(r.flows[0].latency_ns.max, 49'000u);
+    EXPECT_LT(r.flows[1].latency_ns.max, 3'000u);
+}
+
+TEST(PlannedStorm, OnALinkStopsTheSenderItself) {
+    const Plan plan = stormy_plan({{.rate = 10_gbps}});
+    Fabric fabric{plan, one_link({100_gbps, ns(500)})};
+    const Result r = fabric.run(kRunOn);
+    EXPECT_NEAR(double(r.ports[0].paused[3].count()), double(us(200).count()), 4 * 0.2e6);
+    EXPECT_LT(r.flows[0].latency_ns.max, 55'000u);
+    EXPECT_EQ(r.flows[0].losses().lost, 0u);
+    EXPECT_TRUE(r.storms[0].proven);
+}
+
 }  // namespace
 }  // namespace rocegen

@@ -178,13 +178,16 @@ TEST(Switch, NotEctAboveTheCurveIsDroppedOrPassed) {
     }
 }
 
-TEST(Switch, DwrrSharesTheWireByWeightWithinOnePercent) {
+// Backlogged queues of weights w share the wire, preamble and gap counted, as w / sum of w, whatever their
+// frames' lengths and however the switch queues.
+void expect_dwrr_shares(SwitchConfig::Architecture architecture) {
     const Plan plan = fabric_plan(4,
                                   {{.from = 0, .to = 3, .payload = 4096, .priority = 0},
                                    {.from = 1, .to = 3, .payload = 1024, .priority = 1},
                                    {.from = 2, .to = 3, .payload = 100, .priority = 2}},
                                   us(3000));
     FabricConfig config = plain_switch();
+    config.switches.architecture = architecture;
     config.switches.queue_limit_bytes = 200'000;
     config.switches.scheduler.weights = {50, 30, 20, 1, 1, 1, 1, 1};
     Fabric fabric{plan, config};
@@ -200,6 +203,12 @@ TEST(Switch, DwrrSharesTheWireByWeightWithinOnePercent) {
     EXPECT_NEAR(wire[0] / all, 0.5, 0.005);
     EXPECT_NEAR(wire[1] / all, 0.3, 0.003);
     EXPECT_NEAR(wire[2] / all, 0.2, 0.002);
+}
+TEST(Switch, DwrrSharesTheWireByWeightWithinOnePercent) {
+    expect_dwrr_shares(SwitchConfig::Architecture::kOutputQueued);
+}
+TEST(Switch, VoqDwrrSharesTheWireByWeightWithinOnePercent) {
+    expect_dwrr_shares(SwitchConfig::Architecture::kVoq);
 }
 
 TEST(Switch, AStrictQueueWaitsForNoOther) {
@@ -234,6 +243,28 @@ TEST(Switch, VoqServesIngressPortsInTurn) {
         const bool voq = architecture == SwitchConfig::Architecture::kVoq;
         EXPECT_EQ(result.flows[1].losses().lost == 0, voq);
         EXPECT_TRUE(conserves(result, fabric.fabric_result()));
+    }
+}
+
+// N virtual queues of one egress are served a frame each in turn: of N senders at line rate each gets
+// 1 / N of the wire while all are backlogged, and together they hold what an output queue would,
+// (N - 1) frames a slot.
+TEST(Switch, VoqSharesAnIncastEvenlyAndHoldsAsMuch) {
+    for (const std::uint32_t n : {2u, 5u}) {
+        const Plan plan = fabric_plan(n + 1, incast(n), us(100));
+        FabricConfig config = plain_switch();
+        config.switches.architecture = SwitchConfig::Architecture::kVoq;
+        Fabric fabric{plan, config};
+        fabric.advance(us(100), kRunOn);
+        const Result result = fabric.result();
+        const FabricResult r = fabric.fabric_result();
+        // The first frame is there after its wire time and the delay.
+        const std::int64_t slots = (us(100) - ns(500)) / kSlot - 1;
+        const std::int64_t peak = port_of(r, 0, n).queues[3].peak_cells.value / kL2;
+        EXPECT_NEAR(double(peak), double(std::int64_t(n - 1) * slots), double(n)) << n;
+        for (const FlowResult& flow : result.flows) {
+            EXPECT_NEAR(double(flow.data_frames_rx), double(slots) / n, 8.0 / n + 1) << n;
+        }
     }
 }
 

@@ -239,11 +239,13 @@ TEST(BuildFabricPlan, WhatATestbedLacksIsNotAsked) {
         "expect: [fabric.drops == 0 needs fabric, 'flows.x.ecn_ce_rx > 0 needs switch, live']\n";
     const test::Built link = test::build(profile, "kind: emulated");
     EXPECT_TRUE(link.plan) << link.diagnostics.text();
-    EXPECT_EQ(missing_need(link.profile.expect[0], link.testbed), Expectation::Need::kFabric);
+    EXPECT_EQ(missing_need(link.profile.expect[0], link.testbed, false),
+              Expectation::Need::kFabric);
     const test::Built single = test::build(profile, "kind: emulated\n" + kSingle);
     EXPECT_TRUE(single.plan) << single.diagnostics.text();
-    EXPECT_FALSE(missing_need(single.profile.expect[0], single.testbed).has_value());
-    EXPECT_EQ(missing_need(single.profile.expect[1], single.testbed), Expectation::Need::kLive);
+    EXPECT_FALSE(missing_need(single.profile.expect[0], single.testbed, false).has_value());
+    EXPECT_EQ(missing_need(single.profile.expect[1], single.testbed, false),
+              Expectation::Need::kLive);
 }
 
 TEST(BuildFabricPlan, ExpectationsOfTheFabricNeedASwitch) {
@@ -253,6 +255,23 @@ TEST(BuildFabricPlan, ExpectationsOfTheFabricNeedASwitch) {
     const test::Built link = test::build(incast("expect: [fabric.drops == 0]\n"), "kind: emulated");
     EXPECT_FALSE(link.plan);
     EXPECT_THAT(link.diagnostics.text(), HasSubstr("testbed t has no switch"));
+}
+
+TEST(BuildFabricPlan, TakesPauseStormsThatItsLinksCanCarry) {
+    const auto with = [](const std::string& keys) {
+        return test::build(
+            "hosts: {a: {}, b: {}}\nflows:\n  - {name: x, from: a, to: b, rate: 1%}\n"
+            "  - {name: s, protocol: pause, from: b, start: 1ms, duration: 2ms, " +
+                keys + "}\n",
+            "kind: emulated\n" + kSingle);
+    };
+    const test::Built built = with("priorities: [3]");
+    ASSERT_TRUE(built.plan) << built.diagnostics.text();
+    ASSERT_EQ(built.plan->storms.size(), 1u);
+    EXPECT_EQ(built.plan->storms[0].port, 1u);
+    EXPECT_THAT(with("kind: 802.3x").diagnostics.text(), HasSubstr("know no 802.3x pause"));
+    EXPECT_THAT(with("priorities: [3], numbered: true").diagnostics.text(),
+                HasSubstr("flows[1].numbered: emulated pause frames carry no numbers"));
 }
 
 TEST(DescribeFabricPlan, SaysWhereAFlowGoesAtTheSwitches) {

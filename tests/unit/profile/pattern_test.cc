@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "profile/read_tables.h"
+#include "rocegen/capture/writer.h"
 #include "rocegen/profile/describe.h"
 #include "unit/profile/plan_of.h"
 
@@ -186,6 +187,33 @@ TEST_F(Tables, WrongLinesAreNamed) {
                 HasSubstr("t.csv:1:1: when,packets: the first line names the columns"));
     EXPECT_THAT(built("rate: 1%, pattern: {type: trace, file: none.csv}").diagnostics.text(),
                 HasSubstr("none.csv: this trace cannot be read"));
+}
+
+TEST_F(Tables, ACaptureIsATraceOfItsFrames) {
+    // Frames 100, 100, 250, 250 + 1 and, stamped back, 240 ns behind the first.
+    PcapngWriter writer{(folder_ / "t.pcapng").string()};
+    writer.add_interface({});
+    const std::vector<std::byte> frame(60);
+    constexpr std::int64_t kT0 = 1'700'000'000'000'000'100;
+    for (const std::int64_t ns : {0, 0, 150, 151, 140}) writer.write(0, kT0 + ns, frame);
+    writer.close();
+    const Built b = built("rate: 1%, pattern: {type: trace, file: t.pcapng}");
+    ASSERT_TRUE(b.plan) << b.diagnostics.text();
+    constexpr auto kPackets = Pattern::Amount::kPackets;
+    EXPECT_EQ(b.plan->flows[0].trace,
+              (std::vector<TraceEntry>{{Picoseconds{0}, kPackets, 2},
+                                       {Picoseconds{150'000}, kPackets, 1},
+                                       {Picoseconds{151'000}, kPackets, 2}}));
+    EXPECT_THAT(
+        built("rate: 1%, pattern: {type: trace, file: t.pcapng, filter: udp}").diagnostics.text(),
+        HasSubstr("t.pcapng: no frame of this capture matches udp"));
+    EXPECT_THAT(
+        built("rate: 1%, pattern: {type: trace, file: t.pcapng, filter: upd}").diagnostics.text(),
+        HasSubstr("filter \"upd\": "));
+    write("t.csv", "time,packets\n1us,5\n");
+    EXPECT_THAT(
+        built("rate: 1%, pattern: {type: trace, file: t.csv, filter: udp}").diagnostics.text(),
+        HasSubstr("filter: belongs to a capture, and t.csv is none"));
 }
 
 TEST_F(Tables, SizesAreReadAndTheirMeanIsTheMessage) {
