@@ -13,12 +13,6 @@ RxSeries::RxSeries(std::size_t flow_count) : flows(std::min(flow_count, kFlowsWi
     for (AmountSeries& series : xoff) series.prepare(config);
 }
 
-void RxSeries::on_data(std::uint32_t flow, const Packet& packet) noexcept {
-    if (flow >= flows.size()) return;
-    flows[flow].bytes.add(config, packet.when, l2_bytes(packet.frame_bytes));
-    if (packet.ecn == kCe) flows[flow].ce.add(config, packet.when, 1);
-}
-
 void RxSeries::on_pfc(const Packet& packet) noexcept {
     for (unsigned p = 0; p < 8; ++p) {
         const bool stops = packet.pause.class_enable_vector >> p & 1u && packet.pause.quanta[p] > 0;

@@ -62,7 +62,7 @@ flows:
     testbed = write(f"{folder}/t.yaml", f"""kind: dpdk
 ports:
   - {{name: p1, device: veth0, link_rate: 100Gbps, hosts: sources}}
-  - {{name: p2, device: "net_null0", link_rate: 100Gbps, hosts: rest}}
+  - {{name: p2, device: "net_null0,no-rx=1", link_rate: 100Gbps, hosts: rest}}
 cores: {{workers: [{a.cpu}]}}
 """)
     commands = {"rocegen": [ROCEGEN, "run", profile, "--testbed", testbed, "--json"]}

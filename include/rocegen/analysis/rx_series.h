@@ -25,7 +25,11 @@ struct RxSeries {
     std::array<AmountSeries, 8> xoff;  ///< PFC frames that pause the priority.
 
     explicit RxSeries(std::size_t flow_count);
-    void on_data(std::uint32_t flow, const Packet& packet) noexcept;
+    void on_data(std::uint32_t flow, const Packet& packet) noexcept {
+        if (flow >= flows.size()) return;
+        flows[flow].bytes.add(config, packet.when, l2_bytes(packet.frame_bytes));
+        if (packet.ecn == kCe) flows[flow].ce.add(config, packet.when, 1);
+    }
     void on_pfc(const Packet& packet) noexcept;
 };
 
