@@ -324,7 +324,6 @@ Plan stormy_plan(const std::vector<FlowSpec>& flows) {
                            .on = us(50),
                            .off = us(150),
                            .on_to = us(50),
-                           .on_to = us(50),
                            .start = us(100),
                            .duration = us(800)});
     return plan;
