@@ -17,7 +17,7 @@ ExitStatus check(const LoadArguments& arguments) {
     fmt::print("{}", describe_plan(loaded.profile, loaded.testbed, loaded.plan));
     for (const Expectation& e : loaded.profile.expect) {
         if (const auto missing = missing_need(e, loaded.testbed, true)) {
-            fmt::print("not asked here, as testbed {} has no {}: {}\n", loaded.testbed.name,
+            fmt::print("not asked of testbed {}, as it needs {}: {}\n", loaded.testbed.name,
                        to_text(*missing), e.text);
         }
     }
