@@ -145,7 +145,8 @@ struct Plan {
 /// The host that has this address, by the rule that hosts get theirs; null if none has.
 inline const HostPlan* host_of(const Plan& plan, const MacAddress& mac) {
     const auto& b = mac.bytes;
-    const std::uint32_t number = std::uint32_t{b[2]} << 24 | b[3] << 16 | b[4] << 8 | b[5];
+    const std::uint32_t number =
+        std::uint32_t{b[2]} << 24 | std::uint32_t{b[3]} << 16 | std::uint32_t{b[4]} << 8 | b[5];
     if (number == 0 || number > plan.hosts.size()) return nullptr;
     const HostPlan& host = plan.hosts[number - 1];
     return host.mac == mac ? &host : nullptr;
