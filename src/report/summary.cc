@@ -67,11 +67,16 @@ void say_pauses(const Result& result, const FabricResult* fabric, std::vector<st
             priority = p;
         }
     }
+    for (const StormResult& storm : result.storms) {
+        out.push_back(fmt::format("Storm {} sent {} XOFF from {}, at most {:.1f} us apart.",
+                                  storm.name, storm.xoff_frames, storm.port,
+                                  double(storm.longest_gap.count()) / 1e6));
+    }
     std::string text;
     if (fabric) {
         const FabricTotals all = totals(*fabric);
         if (all.pfc_xoff_tx == 0 && received == 0) {
-            return out.push_back("No PFC pause was sent.");
+            return out.push_back("No switch sent a PFC pause.");
         }
         text = fmt::format("Switches sent {} XOFF", all.pfc_xoff_tx);
     } else {
