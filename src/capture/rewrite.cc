@@ -40,6 +40,8 @@ Layout layout_of(std::span<std::byte> frame, const Packet& packet) {
     layout.ip = frame.data() + at;
     if (packet.ip_version == 4) {
         layout.ip_bytes = (std::to_integer<std::size_t>(layout.ip[0]) & 0xf) * 4;
+        // Options that the frame, or the header's own length, does not hold: nothing to be kept right.
+        if (layout.ip_bytes < sizeof(Ipv4Header) || at + layout.ip_bytes > frame.size()) return {};
         layout.upper_bytes = load<Be<2>>(layout.ip + 2).host() - layout.ip_bytes;
     } else {
         layout.ip_bytes = sizeof(Ipv6Header);
