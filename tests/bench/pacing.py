@@ -80,7 +80,7 @@ cores: {{workers: [{a.cpu}]}}
 
 
 def measure(command, folder, a):
-    with Tcpdump("veth1", f"{folder}/seen.pcap", "-s", "64", "udp") as capture:
+    with Tcpdump("veth1", f"{folder}/seen.pcap", "-s", "64", "udp", waking=False) as capture:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{command}: {done.stderr[-500:]}")

@@ -38,12 +38,14 @@ def pair(a="veth0", b="veth1", mtu=9000):
 
 
 class Tcpdump:
-    """tcpdump of one interface into a file; ended at the end of the block, its drops counted."""
+    """tcpdump of one interface into a file; ended at the end of the block, its drops counted. With `waking` the kernel
+    wakes it for each frame, in the sender's time; without, for blocks of them, which disturbs the sender less."""
 
-    def __init__(self, interface, path, *options):
+    def __init__(self, interface, path, *options, waking=True):
+        self.wait = 0.3 if waking else 1.5  # what waits in the socket is written
         self.path = path
-        self.command = ["tcpdump", "-i", interface, "-w", path, "-B", "65536", "--immediate-mode",
-                        "-j", "host", "--time-stamp-precision=nano", "-U", *options]
+        self.command = ["tcpdump", "-i", interface, "-w", path, "-B", "65536", "-j", "host",
+                        "--time-stamp-precision=nano", "-U", *(["--immediate-mode"] if waking else []), *options]
 
     def __enter__(self):
         need("tcpdump")
@@ -55,7 +57,7 @@ class Tcpdump:
         return self
 
     def __exit__(self, *_):
-        time.sleep(0.3)  # what waits in the socket is written
+        time.sleep(self.wait)
         self.process.send_signal(signal.SIGINT)
         self.said = self.process.communicate(timeout=60)[1]
         dropped = re.search(r"(\d+) packets? dropped by kernel", self.said)
