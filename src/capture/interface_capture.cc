@@ -61,13 +61,15 @@ struct Pump {
     PcapngWriter writer;
 };
 
-void capture(pcap_t* handle, Pump& pump, std::optional<std::chrono::nanoseconds> duration,
-             const std::atomic<bool>* stop, const std::atomic<bool>& ended) {
+/// Why it ended too early; empty: it did not.
+std::string capture(pcap_t* handle, Pump& pump, std::optional<std::chrono::nanoseconds> duration,
+                    const std::atomic<bool>* stop, const std::atomic<bool>& ended) {
     sigset_t broken_pipe;  // who reads may have gone: an error, not the end of the process
     sigemptyset(&broken_pipe);
     sigaddset(&broken_pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
     pollfd waits{pcap_get_selectable_fd(handle), POLLIN, 0};
+    std::string broken;
     const auto until = std::chrono::steady_clock::now() + duration.value_or(0ns);
     for (bool last = false; !last && pump.writer.error().empty();) {
         last = ended.load() || (stop && stop->load()) ||
@@ -79,7 +81,10 @@ void capture(pcap_t* handle, Pump& pump, std::optional<std::chrono::nanoseconds>
                 reinterpret_cast<Pump*>(user)->write(*header, bytes);
             },
             reinterpret_cast<u_char*>(&pump));
-        if (count < 0) break;  // the interface went away
+        if (count < 0) {  // the interface went away
+            broken = pcap_geterr(handle);
+            break;
+        }
         pump.writer.flush();
     }
     pcap_stat seen{};
@@ -92,6 +97,7 @@ void capture(pcap_t* handle, Pump& pump, std::optional<std::chrono::nanoseconds>
                 .os_dropped = seen.ps_drop});
     }
     pump.writer.flush();
+    return broken;
 }
 
 }  // namespace
@@ -131,8 +137,13 @@ InterfaceCapture::InterfaceCapture(const std::string& interface,
                                 .snaplen = std::uint32_t(kSnapBytes)});
     pump->writer.flush();
     thread_ = std::thread{[this, duration, stop, owned = std::move(pump)] {
-        capture(handle_.get(), *owned, duration, stop, ended_);
+        end_reason_ = capture(handle_.get(), *owned, duration, stop, ended_);
     }};
+}
+
+std::string InterfaceCapture::end_reason() {
+    if (thread_.joinable()) thread_.join();
+    return end_reason_;
 }
 
 InterfaceCapture::~InterfaceCapture() {

@@ -209,6 +209,8 @@ public:
         reader_.emplace(std::move(readers));
     }
     MergedReader& reader() { return *reader_; }
+    /// Why the interface gave no more, once all was read; empty: it did.
+    std::string end_reason() { return live_ ? live_->end_reason() : std::string(); }
 
 private:
     std::optional<InterfaceCapture> live_;
@@ -273,6 +275,11 @@ ExitStatus analyze(const AnalyzeArguments& arguments) {
         if (arguments.timeline) {
             fmt::print("\nTimeline, us from the first frame:\n{}", timeline_text(report));
         }
+    }
+    if (const std::string why = input.end_reason(); !why.empty()) {
+        fmt::print(stderr, "interface {}: {}; what came before is analyzed\n", arguments.interface,
+                   why);
+        return ExitStatus::kExpectationFailed;
     }
     return stop_requested.load() ? ExitStatus::kInterrupted : status_of(report);
 }

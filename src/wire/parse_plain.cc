@@ -43,20 +43,6 @@ static_assert(sizeof(Packet) % 8 == 0 && std::is_trivially_copyable_v<Packet>);
     std::memcpy(&address.bytes[12], at, 4);
 }
 
-bool fits(PayloadRule rule, std::uint32_t bytes) {
-    switch (rule) {
-        case PayloadRule::kNone:
-            return bytes == 0;
-        case PayloadRule::kAny:
-            return true;
-        case PayloadRule::kSome:
-        case PayloadRule::kFull:
-            return bytes > 0;
-        default:
-            return false;  // the long way's
-    }
-}
-
 }  // namespace
 
 bool parse_plain(std::span<const std::byte> frame, Picoseconds when, const ParseOptions& options,
@@ -80,7 +66,7 @@ bool parse_plain(std::span<const std::byte> frame, Picoseconds when, const Parse
     const std::uint32_t headers = std::uint32_t(kBthEnd - kIp) + known.extension_bytes;
     if (ip_bytes < headers + kIcrcBytes) return false;
     const std::uint32_t padded = ip_bytes - headers - kIcrcBytes, pad = flags >> 4 & 3u;
-    if (padded < pad || padded % 4 != 0 || !fits(known.payload, padded - pad)) return false;
+    if (padded < pad || padded % 4 != 0 || !payload_fits(known.payload, padded - pad)) return false;
 
     // The default, but for the verdict.
     clear(packet, std::make_index_sequence<sizeof(Packet) / 16>{});

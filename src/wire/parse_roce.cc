@@ -51,21 +51,6 @@ bool read_extensions(Reader& reader, const OpcodeInfo& opcode, Roce& roce) {
     return !(opcode.extensions & kHasReserved) || reader.take(reserved);
 }
 
-bool payload_fits(PayloadRule rule, std::size_t bytes) {
-    switch (rule) {
-        case PayloadRule::kNone:
-            return bytes == 0;
-        case PayloadRule::kAny:
-            return true;
-        case PayloadRule::kSome:
-        case PayloadRule::kFull:
-            return bytes > 0;  // the path MTU is not in the frame
-        case PayloadRule::kEight:
-            return bytes == 8;
-    }
-    return false;
-}
-
 /// Which message of RDMA-CM a datagram to QP 1 is (IBTA Vol 1, 12.6).
 CmMessage cm_message(std::span<const std::byte> payload) {
     if (payload.size() < sizeof(MadHeader)) return CmMessage::kNone;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "rocegen/wire/headers.h"
+#include "rocegen/wire/opcode.h"
 #include "rocegen/wire/packet.h"
 #include "rocegen/wire/parse.h"
 
@@ -47,6 +48,22 @@ inline void read_tag(Packet& packet, std::span<const std::byte> bytes) {
     packet.tagged = true;
     packet.tag = {std::uint32_t(tag.stream.host()), std::uint32_t(tag.sequence.host()),
                   std::uint32_t(tag.run.host()), tag.sent_ns.host()};
+}
+
+/// Whether a payload is one that the opcode can have.
+inline bool payload_fits(PayloadRule rule, std::size_t bytes) {
+    switch (rule) {
+        case PayloadRule::kNone:
+            return bytes == 0;
+        case PayloadRule::kAny:
+            return true;
+        case PayloadRule::kSome:
+        case PayloadRule::kFull:
+            return bytes > 0;  // the path MTU is not in the frame
+        case PayloadRule::kEight:
+            return bytes == 8;
+    }
+    return false;
 }
 
 /// The common kind of frame in one go: whole, RoCEv2 over IPv4 without VLAN tags and options, well-formed, with no

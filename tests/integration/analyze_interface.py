@@ -66,6 +66,16 @@ with Folder() as folder:
     with open(folder.file("kept.pcapng"), "rb") as extract:
         expect(kept[0] in extract.read(), "what was captured can be kept with --extract")
 
+    process = captured()
+    send(kept[:10])
+    time.sleep(0.3)
+    subprocess.run(["ip", "link", "del", "veth0"], check=True)  # both ends go
+    out, err = process.communicate(timeout=60)
+    expect_equal(process.returncode, 1, f"status when the interface goes away ({err})")
+    expect("what came before is analyzed" in err, f"it says that the interface went away: {err!r}")
+    expect_equal(json.loads(out)["files"][0]["records"], 10, "frames captured before")
+    pair()
+
     for arguments, status, words in (
             (("--interface", "nosuch0"), 3, ("nosuch0", "rocegen ports")),
             (("--interface", "veth1", folder.file("seen.pcap")), 2, ("veth1", "--interface")),

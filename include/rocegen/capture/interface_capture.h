@@ -36,6 +36,8 @@ public:
 
     /// What is captured, as a pcapng file. Once.
     std::unique_ptr<ByteInput> input() { return std::move(input_); }
+    /// When all of it was read: why the capture ended too early, in words; empty: it did not.
+    std::string end_reason();
 
 private:
     struct Close {
@@ -44,6 +46,7 @@ private:
     std::unique_ptr<pcap, Close> handle_;
     std::unique_ptr<ByteInput> input_;
     std::atomic<bool> ended_{false};  ///< The owner reads no more.
+    std::string end_reason_;          ///< The thread's until it has ended.
     std::thread thread_;
 };
 
