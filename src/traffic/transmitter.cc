@@ -173,16 +173,15 @@ Transmitter::Run Transmitter::run_even(Source& source, Picoseconds now, Picoseco
     const auto step = static_cast<unsigned __int128>(source.pace) * cut.l1_bytes;
     const auto step_ps = std::int64_t(step >> 32);
     const auto step_fraction = std::uint32_t(step);
-    const auto late = [now](Picoseconds at) { return std::uint64_t((now - at).count()); };
     Picoseconds due = source.due + shift, last_due{};
     std::uint32_t fraction = source.due_fraction, last_fraction = 0;
+    // Only the first can be later than the cap: each is less late than the one before it.
+    const Picoseconds first_late = now - due;
+    if (first_late > source.debt_cap) [[unlikely]]
+        due += slip(source, first_late);
     std::uint32_t count = 0;
-    {
-        Histogram::Falling<1000> lateness{*lateness_ns_};
-        // Only the first can be later than the cap: each is less late than the one before it.
-        lateness.record(late(due));
-        if (now - due > source.debt_cap) [[unlikely]]
-            due += slip(source, now - due);
+    const auto late = [now](Picoseconds at) { return std::uint64_t((now - at).count()); };
+    const auto times = [&](auto&& record) __attribute__((always_inline)) {
         const auto room = std::uint32_t(out.size());
         for (;;) {
             out[count++].due = last_due = due;
@@ -191,8 +190,18 @@ Transmitter::Run Transmitter::run_even(Source& source, Picoseconds now, Picoseco
             fraction = std::uint32_t(sum);
             due += Picoseconds{step_ps + std::int64_t(sum >> 32)};
             if (count == room || due >= limit) break;
-            lateness.record(late(due));
+            record(late(due));
         }
+    };
+    if (step_ps < kApart.count()) {  // many in one bucket
+        Histogram::Falling<1000> lateness{*lateness_ns_};
+        lateness.record(late(now - first_late));
+        times([&lateness](std::uint64_t value) { lateness.record(value); });
+    } else {
+        times([](std::uint64_t) {});
+        lateness_ns_->record(std::uint64_t(whole_ns(first_late)));
+        lateness_ns_->record_falling<1000>(count - 1,
+                                           [&](std::uint32_t i) { return late(out[i + 1].due); });
     }
     const std::uint32_t* const order = source.order.empty() ? nullptr : source.order.data();
     source.turn = order ? depart_even(source, cut, out.first(count),

@@ -123,6 +123,30 @@ public:
         std::uint64_t lowest_ = ~std::uint64_t{0}, count_ = 0, counted_ = 0;
         std::uint64_t sum_ = 0, first_ = 0, last_ = 0;
     };
+    /// `count` values that never rise, value_at(0) first, in 1/kScale of the histogram's unit; the sum is rounded down
+    /// once. For values of which each has a bucket of its own: they are found with one shift where it is the same for all.
+    template <std::uint64_t kScale, class ValueAt>
+    void record_falling(std::uint32_t count, ValueAt value_at) noexcept {
+        if (count == 0) return;
+        const std::uint64_t first = value_at(0) / kScale, last = value_at(count - 1) / kScale;
+        const unsigned shift = shift_of(last);
+        if (shift != shift_of(first) || index(first) >= counts_.size()) {
+            Falling<kScale> each{*this};
+            for (std::uint32_t i = 0; i < count; ++i) each.record(value_at(i));
+            return;
+        }
+        std::uint64_t* const counts = counts_.data() + (std::size_t(shift) << kSubBits);
+        std::uint64_t sum = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint64_t value = value_at(i);
+            sum += value;
+            ++counts[value / kScale >> shift];
+        }
+        count_ += count;
+        sum_ += sum / kScale;
+        if (last < min_) min_ = last;
+        if (first > max_) max_ = first;
+    }
     void merge(const Histogram& other);
     void clear();
 

@@ -247,6 +247,8 @@ private:
 
     static constexpr std::uint32_t kNoBursts = ~std::uint32_t{0};
     static constexpr std::uint32_t kLookAhead = 16;  ///< Streams prefetched, in packets.
+    /// Departures further apart than this mostly have lateness buckets of their own.
+    static constexpr Picoseconds kApart{4'000};
 
     const FrameTemplates& templates_;
     std::span<Stream> streams_;

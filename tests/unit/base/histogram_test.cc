@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "rocegen/base/random.h"
@@ -77,23 +78,29 @@ TEST(Histogram, CumulativePointsGrowToAllValues) {
 
 TEST(Histogram, CountsFallingValuesLikeOthers) {
     Random random{3};
-    Histogram wanted{20}, got{20};
+    Histogram wanted{20}, got{20}, together{20};
     for (unsigned burst = 0; burst < 200; ++burst) {
         Histogram::Falling<1000> falling{got};
+        std::vector<std::uint64_t> values;
         std::uint64_t value = random.bits() >> (30 + burst % 30);  // in thousandths
         for (unsigned i = 0; i < burst % 40; ++i) {
             falling.record(value);
             wanted.record(value / 1000);
+            values.push_back(value);
             value -= std::min(value, random.below(1 + (value >> burst % 12)));
         }
+        together.record_falling<1000>(std::uint32_t(values.size()),
+                                      [&values](std::uint32_t i) { return values[i]; });
     }
-    EXPECT_EQ(got.count(), wanted.count());
-    EXPECT_EQ(got.min(), wanted.min());
-    EXPECT_EQ(got.max(), wanted.max());
-    EXPECT_EQ(got.cumulative(10'000), wanted.cumulative(10'000));
-    // Its sum is rounded down once a burst, theirs once a value.
-    EXPECT_GE(got.mean(), wanted.mean());
-    EXPECT_LE(got.mean(), wanted.mean() + 1);
+    for (const Histogram& each : {std::cref(got), std::cref(together)}) {
+        EXPECT_EQ(each.count(), wanted.count());
+        EXPECT_EQ(each.min(), wanted.min());
+        EXPECT_EQ(each.max(), wanted.max());
+        EXPECT_EQ(each.cumulative(10'000), wanted.cumulative(10'000));
+        // Its sum is rounded down once a burst, theirs once a value.
+        EXPECT_GE(each.mean(), wanted.mean());
+        EXPECT_LE(each.mean(), wanted.mean() + 1);
+    }
 }
 
 }  // namespace
