@@ -204,6 +204,7 @@ ExitStatus replay(const ReplayArguments& arguments) {
     }
     if (!testbed.cores.workers.empty()) config.worker_cpu = testbed.cores.workers.front();
     config.main_cpu = testbed.cores.main;
+    config.hugepages = testbed.hugepages;
     config.force = arguments.force;
     config.frame_bytes_max = scan.frame_bytes_max;
     std::optional<CaptureReader> reader(arguments.file);

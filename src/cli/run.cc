@@ -124,6 +124,7 @@ Result run_on_ports(const Loaded& loaded, const RunArguments& arguments,
         if (port.vlan) live.vlans[tags] = {0x8100, *port.vlan, 0, false};
     }
     config.icrc_check = loaded.testbed.icrc_check;
+    config.hugepages = loaded.testbed.hugepages;
     config.worker_cpus = loaded.testbed.cores.workers;
     config.main_cpu = loaded.testbed.cores.main;
     config.progress = [](const LiveProgress& p) { fmt::print(stderr, "{}\n", line_of(p)); };

@@ -214,6 +214,9 @@ Device::Device(std::uint16_t port_id, const LivePortConfig& config, const FrameN
     configure(info);
     raise_mtu(before);
     start();
+    if (driver_ == "net_af_packet" && !config_.interface.empty()) {
+        socket_.emplace(config_.interface);
+    }
 }
 
 Device::~Device() {
@@ -298,6 +301,7 @@ void Device::require(int status, const char* what) const {
 
 void Device::start_counting() {
     if (rte_eth_stats_get(port_id_, &before_) != 0) before_ = {};
+    if (socket_) socket_errors_before_ = socket_->errors();
     sent_before_ = interface_counter(interface_, "tx_packets");
 }
 
@@ -315,6 +319,7 @@ void Device::report(PortResult& into, std::uint64_t accepted) const {
     rte_eth_stats now{};
     if (rte_eth_stats_get(port_id_, &now) != 0) return;
     into.tx_errors = now.oerrors - before_.oerrors;
+    if (socket_) *into.tx_errors += socket_->errors() - socket_errors_before_;
     // A frame that the driver took and could not send was not sent.
     into.tx_frames -= std::min(accepted, *into.tx_errors);
     into.rx_no_buffer = now.rx_nombuf - before_.rx_nombuf;

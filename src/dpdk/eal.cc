@@ -160,7 +160,14 @@ Eal::Eal(const EalConfig& config) {
                       "DPDK starts once per process: start the next run in a new one");
     }
     started = true;
-    hugepages_ = hugepages_hold(config.memory_bytes);
+    hugepages_ = config.hugepages != Hugepages::kNone && hugepages_hold(config.memory_bytes);
+    if (config.hugepages == Hugepages::kRequired && !hugepages_) {
+        throw Failure(ExitStatus::kMachineCannot,
+                      fmt::format("hugepages: required, but {} MB of them are not free for this "
+                                  "user; reserve them as "
+                                  "root (dpdk-hugepages.py --setup 1G), or say hugepages: auto",
+                                  (config.memory_bytes + (1 << 20) - 1) >> 20));
+    }
     // Its own stream keeps the log off syslog.
     rte_openlog_stream(stderr);
     std::string log;

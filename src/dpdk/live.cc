@@ -36,6 +36,7 @@ EalConfig eal_config(const LiveConfig& config, const FrameNeeds& needs, unsigned
                      const std::vector<unsigned>& cpus) {
     EalConfig eal;
     eal.main_cpu = config.main_cpu;
+    eal.hugepages = config.hugepages;
     eal.worker_cpus.assign(cpus.begin(), cpus.begin() + workers);
     constexpr std::uint64_t kOwnBytes = 48 << 20;   // the EAL's
     constexpr std::uint64_t kPortBytes = 16 << 20;  // queues of a port, by the driver

@@ -25,7 +25,7 @@ bool MbufPort::send_control(std::span<const std::byte> frame, Picoseconds now) n
     std::memcpy(rte_pktmbuf_mtod(mbuf, void*), frame.data(), frame.size());
     mbuf->data_len = std::uint16_t(frame.size());
     mbuf->pkt_len = std::uint32_t(frame.size());
-    if (rte_eth_tx_burst(port_id_, extras_.control_queue, &mbuf, 1) == 0) {
+    if (transmit(extras_.socket, port_id_, extras_.control_queue, &mbuf, 1) == 0) {
         rte_pktmbuf_free(mbuf);
         return false;
     }
@@ -50,7 +50,7 @@ void MbufPort::flush_unpaused(std::uint8_t paused) noexcept {
         for (std::uint32_t i = tx_.begin; i < tx_.end && offered < kBurst; ++i) {
             if (mine & 1u << tx_.priority[i]) burst[offered++] = tx_.pending[i];
         }
-        const std::uint16_t sent = rte_eth_tx_burst(port_id_, queue, burst.data(), offered);
+        const std::uint16_t sent = transmit(extras_.socket, port_id_, queue, burst.data(), offered);
         tx_.accepted.add(sent);
         // What stays keeps its order: those of other queues, and those that were not accepted.
         std::uint32_t keep = 0, gone = 0;

@@ -27,6 +27,8 @@ namespace {
 /// Frames read ahead: 40 ms at 100,000 a second. A smaller pool limits it.
 constexpr unsigned kAhead = 4096;
 constexpr auto kNoise = std::chrono::duration_cast<Picoseconds>(200ms);
+/// So near to a frame's time nothing is done but to wait for it.
+constexpr auto kNear = std::chrono::duration_cast<Picoseconds>(500ns);
 constexpr auto kGap = std::chrono::duration_cast<Picoseconds>(10us);
 constexpr auto kStart = std::chrono::duration_cast<Picoseconds>(5ms);
 /// How long a port may refuse the last frames.
@@ -46,9 +48,14 @@ struct RingDeleter {
 /// The worker's loop and what it counts. Main writes the flags, and reads the rest behind the end.
 class Sender {
 public:
-    Sender(const TscTimeline& timeline, rte_ring* ring, const std::vector<std::uint16_t>& ports,
+    Sender(const TscTimeline& timeline, rte_ring* ring, std::deque<Device>& devices,
            ReplayResult& result)
-        : clock_(timeline), ring_(ring), port_ids_(ports), result_(result) {}
+        : clock_(timeline), ring_(ring), result_(result) {
+        for (Device& device : devices) {
+            port_ids_.push_back(device.port_id());
+            sockets_.push_back(device.socket());
+        }
+    }
 
     std::atomic<bool> quiet_done{false}, go{false}, fed{false}, stop{false}, done{false};
 
@@ -101,8 +108,10 @@ private:
                 end = rte_ring_sc_dequeue_burst_elem(ring_, items_.data(), sizeof(Item), kBurst,
                                                      nullptr);
                 if (end == 0 && all) break;
+                for (std::uint32_t i = 0; i < end; ++i) rte_prefetch0(items_[i].mbuf);
+                for (std::uint32_t i = 0; i < end; ++i) fetch(*items_[i].mbuf);
             }
-            const Picoseconds now = clock_.now();
+            Picoseconds now = clock_.now();
             if (now - last > kGap) {
                 ++result_.gaps;
                 result_.gap_max_ns =
@@ -111,14 +120,27 @@ private:
             last = now;
             if (begin == end) {
                 result_.starved += now.count() >= 0;
-            } else if (items_[begin].due_ps <= now.count()) {
-                begin += send_due(begin, end, now);
+                continue;
             }
+            const Picoseconds due{items_[begin].due_ps};
+            if (due > now) {
+                fetch(*items_[begin].mbuf);
+                if (due > now + kNear) continue;
+                now = clock_.wait_until(due);
+            }
+            begin += send_due(begin, end, now);
         }
         for (; begin < end; ++begin) {
             rte_pktmbuf_free(items_[begin].mbuf);
             ++result_.not_sent;
         }
+    }
+
+    /// Main wrote it on another core: its lines come while there is time, not when it is due.
+    static void fetch(const rte_mbuf& mbuf) noexcept {
+        const char* const data = rte_pktmbuf_mtod(&mbuf, const char*);
+        rte_prefetch0(&mbuf);
+        for (std::uint32_t at = 0; at < mbuf.data_len; at += 64) rte_prefetch0(data + at);
     }
 
     /// Hands over what is due now and goes to one port; how many it took.
@@ -133,7 +155,7 @@ private:
             burst[count++] = items_[i].mbuf;
         }
         const std::uint32_t sent =
-            rte_eth_tx_burst(port_ids_[port], 0, burst.data(), std::uint16_t(count));
+            transmit(sockets_[port], port_ids_[port], 0, burst.data(), std::uint16_t(count));
         result_.port_full += sent == 0;
         for (std::uint32_t i = 0; i < sent; ++i) {
             const Picoseconds due{items_[begin + i].due_ps};
@@ -154,6 +176,7 @@ private:
     TscClock clock_;
     rte_ring* ring_;
     std::vector<std::uint16_t> port_ids_;
+    std::vector<PacketSocket*> sockets_;
     ReplayResult& result_;
     std::array<Item, kBurst> items_;
     bool first_ = true;
@@ -179,7 +202,7 @@ public:
             ReplayPortResult& result = result_.ports.emplace_back();
             result.name = port.name;
         }
-        sender_.emplace(timeline_, ring_.get(), ids, result_);
+        sender_.emplace(timeline_, ring_.get(), devices_, result_);
     }
     ~Session() { free_ring(); }
 
@@ -310,6 +333,7 @@ ReplayResult run_replay(const ReplayConfig& asked) {
     const std::vector<unsigned> allowed = allowed_cpus();
     EalConfig start;
     start.main_cpu = config.main_cpu;
+    start.hugepages = config.hugepages;
     if (config.worker_cpu) {
         start.worker_cpus = choose_worker_cpus({*config.worker_cpu}, allowed);
         claims.claim(*config.worker_cpu);

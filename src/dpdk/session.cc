@@ -109,6 +109,7 @@ void Session::set_port_extras(std::uint32_t index, const FrameNeeds& needs) {
                     .queues = state.device.data_queues(),
                     .control_queue = state.device.control_queue(),
                     .control_pool = control_pool_->get(),
+                    .socket = state.device.socket(),
                     .capture_tx = capture_ ? capture_->sent(index) : nullptr,
                     .backlog = config_.ports[index].backlog,
                     .link_rate = config_.ports[index].link_rate,

@@ -116,11 +116,12 @@ void read_testbed(ReadContext& context, const YAML::Node& root, Testbed& out) {
     const auto ends = map.node("ends");
     if (const auto cores = map.node("cores")) read_cores(context, *cores, out);
     if (const auto check = map.choice("icrc_check")) out.icrc_check = IcrcCheck(*check);
+    if (const auto pages = map.choice("hugepages")) out.hugepages = Hugepages(*pages);
     out.places = map.places();
     if (!kind) return;
     out.kind = Testbed::Kind(*kind);
     if (out.kind == Testbed::Kind::kEmulated) {
-        refuse_keys(map, {"ports", "cores", "icrc_check"}, "kind: dpdk");
+        refuse_keys(map, {"ports", "cores", "icrc_check", "hugepages"}, "kind: dpdk");
         if (out.has_switches()) return refuse_keys(map, {"ends"}, "topology type: link");
         refuse_keys(map, {"switch", "switches", "nic", "ecmp", "faults"},
                     "a topology with switches, like {type: single}");

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Replay beside tcpreplay: 100,000 packets 10 us apart over veth, both in one run, stamped by one receiver.
 
-usage: replay.py [--rounds N] [--packets N] [--gap US] [--json FILE] [--floor]
+usage: replay.py [--rounds N] [--packets N] [--gap US] [--woken] [--json FILE] [--floor]
 
-The receiver is tcpdump on the far end, with the kernel's nanosecond stamps. A gap error is |stamped gap - gap of
+The receiver is tcpdump on the far end, with the kernel's nanosecond stamps. The kernel wakes it for blocks of packets; with
+--woken for each, which on a veth pair takes 1 to 10 us of the sender's time, whoever sends. A gap error is |stamped gap - gap of
 the file|, of neighbours in sequence (each packet carries its number); the duration is that from the first packet to the last
 one. Medians over the rounds. The noise floor is what an idle polling loop saw right before (gaps over 10 us a second). Needs
 root; runs in a network namespace of its own and leaves nothing behind. With --floor the exit status is 1 unless rocegen's p50
@@ -57,6 +58,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--packets", type=int, default=100_000)
     parser.add_argument("--gap", type=float, default=10, help="us")
+    parser.add_argument("--woken", action="store_true")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--floor", action="store_true")
     arguments = parser.parse_args()
@@ -79,7 +81,7 @@ def main():
         for _ in range(arguments.rounds):
             for name, command in tools.items():
                 seen = os.path.join(folder, "seen.pcap")
-                with Tcpdump("veth1", seen, "-s", "64", "ether", "proto", str(MARK), waking=False):
+                with Tcpdump("veth1", seen, "-s", "64", "ether", "proto", str(MARK), waking=arguments.woken):
                     done = subprocess.run(command, capture_output=True, text=True)
                 if done.returncode != 0:
                     raise SystemExit(f"{name} failed: {done.stderr}")
@@ -97,7 +99,7 @@ def main():
         middle = {key: statistics.median(r[key] for r in all_rounds) for key in all_rounds[0]
                   if all(r[key] is not None for r in all_rounds)}
         result[name] = middle
-        print(f"{name:10}{middle['received']:>9.0f}" + "".join(f"{middle[k] / 1000:>9.2f}" for k in ("p50_ns", "p90_ns", "p99_ns")) +
+        print(f"{name:10}{middle['received']:>9.0f}" + "".join(f"{middle[k] / 1000:>9.3f}" for k in ("p50_ns", "p90_ns", "p99_ns")) +
               f"{middle['max_ns'] / 1000:>10.1f}{middle['duration_ns'] / 1e9:>12.6f}{middle['duration_error']:>+10.4%}")
     wanted = abs(result["rocegen"]["duration_error"]) <= 0.001 and result["rocegen"]["received"] == arguments.packets
     if "tcpreplay" in result:

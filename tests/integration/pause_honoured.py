@@ -19,7 +19,7 @@ need("tcpdump")
 CPUS = sorted(os.sched_getaffinity(0))
 PAUSES, LINK, BURST, ATTEMPTS = 200, 100e9, 32, 3
 RESUME_US = 5  # median; of the quickest tenth where the noise floor shows more gaps a second than
-QUIET = 50     # that: then the machine does other work, and the median is its own
+QUIET = 500     # that: then the machine does other work, and the median is its own
 GAP = 1e9 / 120e3  # between two frames of priority 3, ns
 STEP = 2000  # clocks of two captures agree to that, ns
 
@@ -114,11 +114,8 @@ def judge(report, stamps, capture, allowed, name):
         in_pause += len(between(bulk, stamp, expiry))
         paused += expiry - stamp
     faults = []
-    # A receiving worker that is taken off its core between its stamp and telling the other has stamped too early:
-    # of a hundred pauses five may.
-    worst = sorted(after)[-1 if allowed == 1 else int(len(after) * 0.95) - 1]
-    if worst > allowed:
-        faults.append(f"{worst} frames of priority 3 after a pause was stamped")
+    if max(after) > allowed:
+        faults.append(f"{max(after)} frames of priority 3 after a pause was stamped")
     if allowed == 1 and early:
         faults.append(f"{early} frames of priority 3 long before expiry")
     resumes.sort()

@@ -19,6 +19,11 @@ REFUSED = [({"rate": "110%"}, "rate"), ({"dest_qp": "16777216"}, "dest_qp"), ({"
            ({"pattern": "{type: burst, burst: 0.5, period: 1ms}"}, "burst")]
 
 
+def hugepages_free():
+    words = open("/proc/meminfo").read().split("HugePages_Free:")
+    return int(words[1].split()[0]) if len(words) > 1 else 0
+
+
 def run_on_pcap(folder, name):
     """The arguments of a run whose port p1 writes a pcap, and that pcap."""
     pcap = folder.file(f"{name}.pcap")
@@ -67,6 +72,14 @@ with Folder() as folder:
     own = json.loads(rocegen("analyze", "--json", pcap).stdout)
     counts = [(f["psn"]["data_frames"], f["psn"]["lost_first_pass"], f["psn"]["missing_at_end"]) for f in own["flows"]]
     expect_equal(counts, [(192, 0, 0)] * 4, "own analysis: frames, lost, missing")
+
+    # What must have hugepages is refused at once where this user has none.
+    if hugepages_free() == 0:
+        testbed = arguments[1]
+        asked = folder.file("huge.yaml", open(testbed).read() + "hugepages: required\n")
+        done = rocegen("run", "--json", path, "--testbed", asked, timeout=10)
+        expect(done.returncode == 3 and "hugepages" in done.stderr and "dpdk-hugepages.py" in done.stderr,
+               f"without hugepages: status {done.returncode}: {done.stderr}")
 
     both = []
     for name in ("left", "right"):

@@ -6,6 +6,7 @@
 
 #include <rte_cycles.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -81,8 +82,22 @@ public:
         return last_;
     }
 
+    /// Reads the counter and nothing else until `due`, at most 1 us from now: so it ends within one reading (8 ns or so)
+    /// of it, where now() in a loop takes twice as long. Returns now().
+    Picoseconds wait_until(Picoseconds due) noexcept {
+        const std::uint64_t begin = rte_rdtsc();
+        const auto left =
+            std::uint64_t(std::max((due - timeline_->at(begin)).count(), std::int64_t{0}));
+        const std::uint64_t end = begin + left * tsc_hz_ / 1'000'000'000'000;
+        std::uint64_t tsc = rte_rdtsc();
+        while (tsc < end) tsc = rte_rdtsc();
+        last_ = std::max({last_, timeline_->at(tsc), due});
+        return last_;
+    }
+
 private:
     const TscTimeline* timeline_;
+    std::uint64_t tsc_hz_ = rte_get_tsc_hz();
     Picoseconds last_ = Picoseconds::min();
 };
 

@@ -14,6 +14,7 @@
 
 #include "rocegen/analysis/result.h"
 #include "rocegen/dpdk/live.h"
+#include "rocegen/dpdk/packet_socket.h"
 #include "rocegen/dpdk/pool.h"
 #include "rocegen/dpdk/port_traits.h"
 
@@ -65,6 +66,8 @@ public:
     std::uint16_t port_id() const { return port_id_; }
     /// The kernel interface below; empty if there is none.
     const std::string& interface() const { return interface_; }
+    /// What sends in the driver's place; null: the driver does.
+    PacketSocket* socket() { return socket_ ? &*socket_ : nullptr; }
     rte_mempool* tx_pool() const { return tx_pool_->get(); }
     /// One TX queue a priority and one for control frames, where the driver has as many.
     const std::array<std::uint16_t, 8>& queue_of() const { return queue_of_; }
@@ -99,6 +102,8 @@ private:
     std::uint16_t data_queues_ = 1, control_queue_ = 0;
     bool control_ = false;
     std::optional<Pool> tx_pool_, rx_pool_;
+    std::optional<PacketSocket> socket_;  ///< Of an interface on af_packet.
+    std::uint64_t socket_errors_before_ = 0;
     rte_eth_stats before_{};
     std::optional<std::uint64_t> sent_before_;
 };

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "rocegen/base/hugepages.h"
+
 namespace rocegen {
 
 /// CPUs this process may run on (sched_getaffinity), ascending.
@@ -24,6 +26,7 @@ struct EalConfig {
     std::optional<unsigned> main_cpu;      ///< Empty: main floats over all allowed CPUs.
     std::vector<std::string> pci_devices;  ///< Addresses; empty: the PCI bus is left alone.
     std::uint64_t memory_bytes = 0;        ///< What pools and rings will take.
+    Hugepages hugepages = Hugepages::kAuto;
 };
 
 class Eal {

@@ -12,6 +12,7 @@
 
 #include "rocegen/analysis/analyzer.h"
 #include "rocegen/analysis/result.h"
+#include "rocegen/base/hugepages.h"
 #include "rocegen/base/units.h"
 #include "rocegen/engine/triggered_capture.h"
 #include "rocegen/traffic/plan.h"
@@ -62,6 +63,7 @@ struct LiveConfig {
     std::optional<unsigned> main_cpu;  ///< Where main sleeps and ticks; empty: anywhere.
     bool force = false;                ///< Takes interfaces that the machine itself uses.
     IcrcCheck icrc_check = IcrcCheck::kAuto;
+    Hugepages hugepages = Hugepages::kAuto;
     LiveCaptureConfig capture = {};  ///< Where frames are written; an empty path: nowhere.
     std::function<void(const LiveProgress&)> progress;  ///< Once a second, on main; may be empty.
     /// Judges the expectations of a result, so that a capture can show those that failed; may be empty.

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 
+#include "rocegen/dpdk/packet_socket.h"
 #include "rocegen/dpdk/pool.h"
 #include "rocegen/engine/frame_ring.h"
 #include "rocegen/engine/port.h"
@@ -34,6 +35,7 @@ public:
         std::uint16_t queues = 1;                 ///< Of those.
         std::uint16_t control_queue = 0;          ///< For send_control(); may be one of them.
         rte_mempool* control_pool = nullptr;      ///< Null: no control frames are sent.
+        PacketSocket* socket = nullptr;           ///< Sends in the driver's place; null: none.
         FrameRing* capture_tx = nullptr;          ///< Gets a copy of each frame; null: none.
         /// No more is posted than the link sends in `backlog`; 0: as much as the queue takes.
         Picoseconds backlog{};
@@ -89,8 +91,8 @@ public:
         if (backlog() == 0) return;
         if (paused != 0 || extras_.queues > 1) return flush_unpaused(paused);
         const std::uint16_t sent =
-            rte_eth_tx_burst(port_id_, extras_.queue_of[0], tx_.pending.data() + tx_.begin,
-                             std::uint16_t(std::min(backlog(), kBurst)));
+            transmit(extras_.socket, port_id_, extras_.queue_of[0], tx_.pending.data() + tx_.begin,
+                     std::uint16_t(std::min(backlog(), kBurst)));
         tx_.accepted.add(sent);
         tx_.begin += sent;
         if (tx_.begin == tx_.end) tx_.begin = tx_.end = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rocegen/base/histogram.h"
+#include "rocegen/base/hugepages.h"
 #include "rocegen/base/units.h"
 #include "rocegen/dpdk/live.h"
 
@@ -28,6 +29,7 @@ struct ReplayConfig {
     std::vector<LivePortConfig> ports;
     std::optional<unsigned> worker_cpu;  ///< Empty: the last one that this process may use.
     std::optional<unsigned> main_cpu;
+    Hugepages hugepages = Hugepages::kAuto;
     bool force = false;                 ///< Takes interfaces that the machine itself uses.
     std::uint32_t frame_bytes_max = 0;  ///< Of all frames.
     /// The next frame; false at the end.

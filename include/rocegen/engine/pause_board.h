@@ -22,15 +22,24 @@ static_assert(quanta_time(65535, 100_gbps) == Picoseconds{335'539'200});
 
 class alignas(128) PauseBoard {
 public:
-    /// A PFC frame that ended at `now`: enabled priorities pause for their quanta; 0 resumes.
+    /// At once when a PFC frame is there: who sends on another core stops the priorities that it pauses. Only then is
+    /// the clock read for apply(), so that a receiver that is taken off its core in between has not stamped too early.
+    void hold(const Pause& pause) noexcept {
+        for (unsigned p = 0; p < 8; ++p) {
+            if (pause.class_enable_vector & 1u << p && pause.quanta[p] > 0) {
+                until_[p].store(kHeld.count(), std::memory_order_relaxed);
+            }
+        }
+        publish();
+    }
+    /// A PFC frame of `now`: enabled priorities pause for their quanta; 0 resumes.
     void apply(const Pause& pause, BitRate link_rate, Picoseconds now) noexcept {
         for (unsigned p = 0; p < 8; ++p) {
             if (!(pause.class_enable_vector & 1u << p)) continue;
             const Picoseconds until = now + quanta_time(pause.quanta[p], link_rate);
-            // Relaxed: version_ below publishes it, seen() acquires it.
             until_[p].store(until.count(), std::memory_order_relaxed);
         }
-        version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+        publish();
     }
     /// Brings `transmitter` up to date if something came since `seen`.
     void update(Transmitter& transmitter, std::uint32_t& seen, Picoseconds now) const noexcept {
@@ -43,6 +52,13 @@ public:
     }
 
 private:
+    static constexpr Picoseconds kHeld = kNever;
+
+    void publish() noexcept {
+        // Relaxed above: this publishes them, update() acquires it.
+        version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+
     std::array<std::atomic<std::int64_t>, 8> until_{};
     std::atomic<std::uint32_t> version_{0};
 };

@@ -65,7 +65,7 @@ public:
             if (lane.transmitter) lane.next_due = lane.transmitter->next_due();
         }
         while (!stop.load(std::memory_order_relaxed)) {
-            const Picoseconds now = clock_.now();  // the turn's only clock read
+            Picoseconds now = clock_.now();
             if (now - last > WorkerStats::kGap) note_gap(now - last);
             last = now;
             bool idle = true;
@@ -74,6 +74,7 @@ public:
             for (Served& lane : lanes_) {
                 if (lane.analyzer) receive(lane, now);
             }
+            now = wait_for_due(now);
             for (Served& lane : lanes_) {
                 if (lane.storms) idle &= storm(lane, now);
                 if (lane.control_out) send_setup(lane, now);
@@ -85,10 +86,26 @@ public:
     }
 
 private:
+    static constexpr Picoseconds kNear = std::chrono::duration_cast<Picoseconds>(250ns);
+
     struct Served : Lane {
         Picoseconds next_due = kNever;
         std::uint32_t pauses_seen = 0;
     };
+
+    /// What is due within about a turn is waited for, so that it leaves within a reading of the clock and not within a
+    /// turn. Else the turn's clock is read once.
+    Picoseconds wait_for_due(Picoseconds now) noexcept {
+        Picoseconds due = kNever;
+        for (const Served& lane : lanes_) due = std::min(due, lane.next_due);
+        if (due <= now || due > now + kNear) return now;
+        if constexpr (requires { clock_.wait_until(due); }) {
+            return clock_.wait_until(due);
+        } else {
+            while (now < due) now = clock_.now();
+            return now;
+        }
+    }
 
     /// As a burst where the port has a way to.
     void receive(Served& lane, Picoseconds now) noexcept {
@@ -112,20 +129,27 @@ private:
             const ParseOptions options{.check_icrc = lane.analyzer->wants_icrc(behind)};
             parse(frames[i], now, options, packets_[i]);
             // At once: who sends on another core goes on until it reads this.
-            if (packets_[i].verdict == Verdict::kPfc) {
-                lane.board->apply(packets_[i].pause, lane.link_rate, now);
-            }
+            if (packets_[i].verdict == Verdict::kPfc) [[unlikely]]
+                now = packets_[i].when = heed(lane, packets_[i].pause);
             lane.analyzer->prefetch(packets_[i]);
         }
         for (std::size_t i = 0; i < frames.size(); ++i) {
             const Packet& packet = packets_[i];
-            if (lane.capture_rx) lane.capture_rx->push(now, frames[i]);
+            if (lane.capture_rx) lane.capture_rx->push(packet.when, frames[i]);
             lane.analyzer->on_packet(packet);
             // ARP, neighbor discovery and LLDP are the last verdicts.
             const bool setup = packet.verdict >= Verdict::kArp ||
                                (packet.tagged && packet.tag.stream == kProbeStream);
             if (setup && lane.control_in) lane.control_in->push(now, frames[i]);
         }
+    }
+
+    /// When the pause holds: nobody who reads the board sends what it stops after that, but a burst under way.
+    Picoseconds heed(Served& lane, const Pause& pause) noexcept {
+        lane.board->hold(pause);
+        const Picoseconds at = clock_.now();
+        lane.board->apply(pause, lane.link_rate, at);
+        return at;
     }
 
     /// True when all storms are over. Their audit is of when the port had a frame, so the clock is read

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rocegen/analysis/analyzer.h"
+#include "rocegen/base/hugepages.h"
 #include "rocegen/base/units.h"
 #include "rocegen/fabric/config.h"
 #include "rocegen/profile/fabric_names.h"
@@ -60,6 +61,7 @@ struct Testbed {
     };
     Cores cores;                              ///< dpdk.
     IcrcCheck icrc_check = IcrcCheck::kAuto;  ///< dpdk.
+    Hugepages hugepages = Hugepages::kAuto;   ///< dpdk.
     FabricConfig fabric = one_link({});       ///< emulated; its seed is the plan's.
     FabricNames fabric_names;                 ///< What it says by name; resolve_fabric() adds it.
     std::uint32_t link_mtu = 1500;            ///< emulated, 256..9600.

@@ -44,6 +44,10 @@ constexpr std::array kKeys = std::to_array<Key>({
      "Of which received frames the ICRC is checked; auto: of all while the receiver keeps up, of "
      "one in 16 while frames "
      "wait. Only of kind dpdk."},
+    {T, "hugepages", K::kChoice, "auto", 0, 0, "auto | required | none",
+     "Memory of packet buffers; auto: hugepages where enough are free, else ordinary memory; "
+     "required: a run without "
+     "them is refused. Only of kind dpdk."},
     {T, "cores", K::kMap, "{}", 0, 0, "", "CPU cores. Only of kind dpdk."},
     {T, "cores.main", K::kCount, "the engine's choice", 0, 1023, "", "Core that waits."},
     {T, "cores.workers", K::kList, "the engine's choice", 0, 0, "", "Cores that send and receive."},

@@ -110,6 +110,23 @@ TEST(WorkerLoop, SendsAndReceivesOnTwoThreads) {
     EXPECT_EQ(r.flows[0].losses().lost + r.flows[0].losses().reordered, 0u);
 }
 
+/// Ahead of time 0, as a run is until it begins.
+struct EarlyClock {
+    Picoseconds time{-1'000'000'000};
+    Picoseconds now() noexcept { return time += Picoseconds{1000}; }
+};
+
+TEST(WorkerLoop, WithNothingToSendDoesNotWaitForIt) {
+    Bench bench({test::make_plan({{.message_bytes = 1024, .rate = 10_gbps}}, Picoseconds::max())});
+    using W = Worker<MemoryPort, EarlyClock>;
+    W worker{EarlyClock{}, {{&bench.b, nullptr, &bench.analyzer_b, &bench.board_b, 100_gbps}}};
+    std::atomic<bool> stop{false};
+    std::thread thread{[&] { worker.run(stop); }};
+    while (worker.stats().turns.read() < 1000) std::this_thread::yield();
+    stop = true;
+    thread.join();
+}
+
 TEST(WorkerLoop, APfcFrameOnOneWorkerStopsTheSenderOnAnother) {
     Bench bench({test::make_plan({{.message_bytes = 1024, .rate = 10_gbps}}, Picoseconds::max())});
     Pause pause;
@@ -125,6 +142,25 @@ TEST(WorkerLoop, APfcFrameOnOneWorkerStopsTheSenderOnAnother) {
     bench.board_a.apply(pause, 100_gbps, Picoseconds{5000});
     bench.board_a.update(*bench.transmitter, seen, Picoseconds{6000});
     EXPECT_FALSE(bench.transmitter->paused(3));
+}
+
+TEST(WorkerLoop, APauseIsHeldBeforeItIsStampedAndRunsFromTheStamp) {
+    Bench bench({test::make_plan({{.message_bytes = 1024, .rate = 10_gbps}}, Picoseconds::max())});
+    Pause pause;
+    pause.class_enable_vector = 0x09;
+    pause.quanta[3] = 1000;  // 5.12 us; priority 0 resumes
+    std::uint32_t seen = 0;
+    bench.board_a.hold(pause);
+    // The receiver may be off its core for as long as it likes now.
+    bench.board_a.update(*bench.transmitter, seen, Picoseconds{900'000'000});
+    EXPECT_TRUE(bench.transmitter->paused(3));
+    EXPECT_FALSE(bench.transmitter->paused(0));
+    EXPECT_EQ(bench.transmitter->next_due(), kNever);
+    bench.board_a.apply(pause, 100_gbps, Picoseconds{950'000'000});
+    bench.board_a.update(*bench.transmitter, seen, Picoseconds{951'000'000});
+    EXPECT_TRUE(bench.transmitter->paused(3));
+    EXPECT_GE(bench.transmitter->next_due(), Picoseconds{955'120'000});
+    EXPECT_LE(bench.transmitter->next_due(), Picoseconds{955'120'000 + 1'000'000});
 }
 
 /// A port during whose first rendering another worker hears a pause of priority 3.
