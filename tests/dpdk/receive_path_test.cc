@@ -80,10 +80,11 @@ TEST_F(ReceivePathTest, CountsRemovedFramesExactlyAndSaysWhatTheAnalysisCosts) {
         std::uint32_t got = 0;
         while (got < kBatch) {
             got += receiver.receive_burst(
-                [&](std::span<const std::span<const std::byte>> frames, bool behind) noexcept {
+                Picoseconds{1}, [&](std::span<const std::span<const std::byte>> frames, bool behind,
+                                    Picoseconds when) noexcept {
                     for (std::size_t i = 0; i < frames.size(); ++i) {  // as the worker does
                         const ParseOptions options{.check_icrc = into.wants_icrc(behind)};
-                        parse(frames[i], Picoseconds{1}, options, packets[i]);
+                        parse(frames[i], when, options, packets[i]);
                         into.prefetch(packets[i]);
                     }
                     for (std::size_t i = 0; i < frames.size(); ++i) into.on_packet(packets[i]);

@@ -51,6 +51,7 @@ public:
     }
     /// Frees what it still holds. The port may be closed already, the pool must not.
     ~MbufPort() {
+        rte_pktmbuf_free_bulk(rx_.held.data(), rx_.held_count);
         rte_mempool_put_bulk(tx_.pool, reinterpret_cast<void**>(tx_.held.data()), tx_.held_count);
         rte_mempool_put_bulk(tx_.pool, reinterpret_cast<void**>(tx_.pending.data() + tx_.begin),
                              backlog());
@@ -106,36 +107,38 @@ public:
     /// Calls `each` for up to kBurst frames.
     template <class Each>
     std::uint32_t receive(Each&& each) noexcept {
-        return receive_burst([&each](std::span<const std::span<const std::byte>> frames, bool) {
-            for (const std::span<const std::byte> frame : frames) each(frame);
-        });
-    }
-    /// Calls `all` with those frames at once, and whether more may wait: the burst was full.
-    template <class All>
-    std::uint32_t receive_burst(All&& all) noexcept {
         std::array<rte_mbuf*, kBurst> burst;
         const std::uint32_t got = rte_eth_rx_burst(port_id_, 0, burst.data(), kBurst);
-        if (got == 0) return 0;
-        for (std::uint32_t i = 0; i < got; ++i) prefetch_for_read(burst[i]);
-        std::array<std::span<const std::byte>, kBurst> frames;
-        std::uint32_t count = 0;
+        return hand_on(std::span(burst).first(got),
+                       [&each](std::span<const std::span<const std::byte>> frames) {
+                           for (const std::span<const std::byte> frame : frames) each(frame);
+                       });
+    }
+    /// Calls `all` with a burst at once, whether more may wait, and when it was polled. A full burst is handed on at the
+    /// next call: its lines, which another core wrote, come while the one before is read.
+    template <class All>
+    std::uint32_t receive_burst(Picoseconds now, All&& all) noexcept {
+        std::array<rte_mbuf*, kBurst> burst;
+        const std::uint32_t got = rte_eth_rx_burst(port_id_, 0, burst.data(), kBurst);
         for (std::uint32_t i = 0; i < got; ++i) {
-            if (burst[i]->nb_segs > 1) [[unlikely]] {
-                // Its bytes are gathered where the next one's will be.
-                all(std::span<const std::span<const std::byte>>(frames.data(), count), false);
-                count = 0;
-                frames[0] = bytes_of(*burst[i]);
-                if (!frames[0].empty()) {
-                    all(std::span<const std::span<const std::byte>>(frames.data(), 1), false);
-                }
-                continue;
-            }
-            frames[count++] = {rte_pktmbuf_mtod(burst[i], const std::byte*), burst[i]->data_len};
+            rte_mbuf_prefetch_part1(burst[i]);
+            rte_mbuf_prefetch_part2(burst[i]);  // where freeing looks
         }
-        all(std::span<const std::span<const std::byte>>(frames.data(), count), got == kBurst);
-        rte_pktmbuf_free_bulk(burst.data(), got);
-        rx_.polled.add(got);
-        return got;
+        std::uint32_t handed = 0;
+        if (rx_.held_count > 0) {
+            handed = hand_on(std::span(rx_.held).first(rx_.held_count),
+                             [&](auto frames) { all(frames, true, rx_.held_at); });
+            rx_.held_count = 0;
+        }
+        for (std::uint32_t i = 0; i < got; ++i) prefetch_for_read(burst[i]);
+        if (got == kBurst) {
+            rx_.held = burst;
+            rx_.held_count = got;
+            rx_.held_at = now;
+            return handed;
+        }
+        return handed +
+               hand_on(std::span(burst).first(got), [&](auto frames) { all(frames, false, now); });
     }
 
     std::uint16_t port_id() const noexcept { return port_id_; }
@@ -182,6 +185,9 @@ private:
     };
     struct alignas(64) Rx {
         Counter polled, unreadable;
+        std::uint32_t held_count = 0;
+        Picoseconds held_at{};
+        std::array<rte_mbuf*, kBurst> held;  ///< A full burst, polled at held_at.
     };
 
     static void prefetch_for_write(rte_mbuf* mbuf) noexcept {
@@ -226,6 +232,30 @@ private:
             }
         }
         if (cap_.max > Picoseconds{0}) cap_.post(bytes, count, now);
+    }
+
+    /// Calls `all` with the bytes of `burst` and frees it. How many frames that were.
+    template <class All>
+    std::uint32_t hand_on(std::span<rte_mbuf*> burst, All&& all) noexcept {
+        if (burst.empty()) return 0;
+        std::array<std::span<const std::byte>, kBurst> frames;
+        std::uint32_t count = 0;
+        for (const rte_mbuf* const mbuf : burst) {
+            if (mbuf->nb_segs == 1) [[likely]] {
+                frames[count++] = {rte_pktmbuf_mtod(mbuf, const std::byte*), mbuf->data_len};
+                continue;
+            }
+            // Its bytes are gathered where the next one's will be.
+            all(std::span<const std::span<const std::byte>>(frames.data(), count));
+            count = 0;
+            frames[0] = bytes_of(*mbuf);
+            if (!frames[0].empty())
+                all(std::span<const std::span<const std::byte>>(frames.data(), 1));
+        }
+        all(std::span<const std::span<const std::byte>>(frames.data(), count));
+        rte_pktmbuf_free_bulk(burst.data(), unsigned(burst.size()));
+        rx_.polled.add(burst.size());
+        return std::uint32_t(burst.size());
     }
 
     /// The bytes of a frame of several segments, copied together. Empty: it does not fit.

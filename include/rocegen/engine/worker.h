@@ -110,14 +110,14 @@ private:
     /// As a burst where the port has a way to.
     void receive(Served& lane, Picoseconds now) noexcept {
         using Frames = std::span<const std::span<const std::byte>>;
-        const auto take = [this, &lane, now](Frames frames, bool behind) noexcept {
-            on_frames(lane, frames, behind, now);
+        const auto take = [this, &lane](Frames frames, bool behind, Picoseconds when) noexcept {
+            on_frames(lane, frames, behind, when);
         };
-        if constexpr (requires { lane.port->receive_burst(take); }) {
-            lane.port->receive_burst(take);
+        if constexpr (requires { lane.port->receive_burst(now, take); }) {
+            lane.port->receive_burst(now, take);
         } else {
-            lane.port->receive([&take](std::span<const std::byte> frame) noexcept {
-                take(Frames{&frame, 1}, false);
+            lane.port->receive([&take, now](std::span<const std::byte> frame) noexcept {
+                take(Frames{&frame, 1}, false, now);
             });
         }
     }
