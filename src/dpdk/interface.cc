@@ -134,6 +134,13 @@ std::vector<std::string> interface_names() {
     return names;
 }
 
+std::string pcie_of(const std::string& folder) {
+    const std::string width = read_line(folder + "/current_link_width");
+    const std::string speed = read_line(folder + "/current_link_speed");
+    if (width.empty() || width == "0") return {};
+    return fmt::format("{} x{}", speed, width);
+}
+
 std::optional<std::uint64_t> interface_counter(const std::string& name,
                                                const std::string& counter) {
     if (name.empty()) return {};

@@ -32,13 +32,6 @@ std::string link_target(const fs::path& link) {
     return none ? std::string{} : target.filename().string();
 }
 
-std::string pcie_of(const std::string& device) {
-    const std::string width = read_line(device + "/current_link_width");
-    const std::string speed = read_line(device + "/current_link_speed");
-    if (width.empty() || width == "0") return {};
-    return fmt::format("{} x{}", speed, width);
-}
-
 std::optional<bool> hardware_timestamps(const std::string& name) {
     const int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (file < 0) return {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rocegen/base/pcie.h"
+#include "rocegen/dpdk/interface.h"
 #include "rocegen/dpdk/session.h"
 #include "rocegen/dpdk/verdict.h"
 #include "rocegen/engine/collect.h"
@@ -124,6 +126,24 @@ std::string Session::storm_witness(const Result& result, std::uint32_t port,
     return {};
 }
 
+/// Of ports on PCIe: whether the bus carries what the plan sends, as a mean.
+void Session::report_buses(Result& result) const {
+    for (std::uint32_t i = 0; i < ports_.size(); ++i) {
+        const std::string& device = config_.ports[i].device;
+        const std::string link =
+            is_pci(device) ? pcie_of("/sys/bus/pci/devices/" + device.substr(0, device.find(',')))
+                           : pcie_of("/sys/class/net/" + ports_[i].device.interface() + "/device");
+        double need_gbps = 0;
+        for (const SourcePlan& source : plan_.sources) {
+            if (source.port != i || source.sibling > 0) continue;  // the rate is the host's
+            need_gbps += double(plan_.flows[source.flow].mean_bit_rate.bits_per_sec) / 1e9;
+        }
+        const std::string sentence = pcie_against_plan(link, need_gbps);
+        if (sentence.empty() || need_gbps == 0) continue;
+        result.notes.push_back(fmt::format("Port {}: {}.", config_.ports[i].name, sentence));
+    }
+}
+
 Result Session::report(bool interrupted) {
     std::vector<TransmitterOf> transmitters;
     std::vector<AnalyzerOf> analyzers;
@@ -154,6 +174,7 @@ Result Session::report(bool interrupted) {
     }
     report_storms(result);
     report_neighbors(result);
+    report_buses(result);
     result.notes.push_back(fmt::format("The run's clock was {:+} ns off CLOCK_MONOTONIC after {}.",
                                        whole_ns(clock_error_), to_text(ended_at_)));
     judge_generator(plan_, backlog, result);

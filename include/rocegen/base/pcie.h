@@ -1,9 +1,12 @@
 /// What a PCI Express link carries, from what Linux says of it. Pure.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace rocegen {
@@ -23,6 +26,16 @@ inline std::optional<double> pcie_data_gbps(std::string_view link) {
     if (wrong != std::errc{} || stop != end || lanes == 0 || transfers <= 0) return {};
     const double code = transfers <= 5 ? 8.0 / 10 : transfers <= 32 ? 128.0 / 130 : 236.0 / 256;
     return transfers * lanes * code * 256 / (256 + 24);
+}
+
+/// "8.0 GT/s PCIe x16 carries at most 115 Gb/s, and the plan sends 184 there: the bus is too slow for it". `need_gbps`: of
+/// frames, L1, so a little more than what crosses the bus. Empty: the link is not understood.
+inline std::string pcie_against_plan(std::string_view link, double need_gbps) {
+    const std::optional<double> carries = pcie_data_gbps(link);
+    if (!carries) return {};
+    return fmt::format("{} carries at most {:.0f} Gb/s, and the plan sends {:.3g} there: {}", link,
+                       *carries, need_gbps,
+                       need_gbps <= *carries ? "enough" : "the bus is too slow for it");
 }
 
 }  // namespace rocegen

@@ -34,6 +34,9 @@ std::vector<std::string> interface_names();
 std::string read_line(const std::string& path);
 std::optional<std::uint64_t> read_number(const std::string& path);
 
+/// "16.0 GT/s PCIe x16" of a device's folder in sysfs, as the link runs now; empty: not on PCIe.
+std::string pcie_of(const std::string& folder);
+
 /// One of /sys/class/net/NAME/statistics; empty if it cannot be read.
 std::optional<std::uint64_t> interface_counter(const std::string& name, const std::string& counter);
 

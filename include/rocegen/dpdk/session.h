@@ -58,6 +58,7 @@ private:
     bool gateways_known() const;
     Picoseconds neighbors_look() const;
     void report_neighbors(Result& result) const;
+    void report_buses(Result& result) const;
     bool sending_phase();
     /// Waits until then; true when a signal came.
     bool warmup_phase();
