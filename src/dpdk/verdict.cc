@@ -30,6 +30,15 @@ void judge_generator(const Plan& plan, std::span<const std::uint32_t> backlog, R
             fmt::format("Port {} had not taken {} frames at the end; {} turns found no room.",
                         result.ports[i].name, backlog[i], generator.port_full));
     }
+    for (const PortResult& port : result.ports) {
+        const std::uint64_t refused = port.tx_errors.value_or(0);
+        if (refused == 0) continue;
+        generator.why_not.push_back(fmt::format(
+            "Port {} could not send {} frames that it had taken: its flows count them as lost.",
+            port.name, refused));
+        const double all = double(port.tx_frames + refused);
+        if (double(refused) > kRateTolerance * all) generator.rates_kept = false;
+    }
     for (const FlowResult& flow : result.flows) {
         const FlowPlan& from = plan.flows[flow.flow];
         if (!flow.rate_error || was_paused(result, from.priority)) continue;
