@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <iostream>
+#include <string>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
@@ -150,6 +153,17 @@ int main(int argc, char** argv) {
 
     try {
         app.parse(argc, argv);
+    } catch (const CLI::RequiredError& error) {
+        if (app.get_subcommands().size() != 0 || argc < 2 || argv[1][0] == '-') {
+            return app.exit(error), int(ExitStatus::kBadInput);
+        }
+        std::string names;
+        for (const CLI::App* command : app.get_subcommands({})) {
+            names += (names.empty() ? "" : ", ") + command->get_name();
+        }
+        std::cerr << "rocegen has no command " << argv[1] << "; it has " << names
+                  << ". rocegen --help says what they do\n";
+        return int(ExitStatus::kBadInput);
     } catch (const CLI::ParseError& error) {
         const int status = app.exit(error);  // prints help, version, or what is wrong
         return status == 0 ? 0 : int(ExitStatus::kBadInput);

@@ -46,3 +46,5 @@ with Folder() as folder:
     expect_equal(accepted.returncode, 0, f"4294967297 packets: {accepted.stderr}")
     expect("4294967297" in accepted.stdout.replace(",", ""), "4294967297 shown exact")
 print(f"{len(CASES)} mistakes named")
+done = rocegen("frobnicate")
+expect(done.returncode == 2 and "frobnicate" in done.stderr and "analyze" in done.stderr, f"no such command: {done.stderr}")
