@@ -116,6 +116,7 @@ Result run_on_ports(const Loaded& loaded, const RunArguments& arguments,
     for (const TestbedPort& port : loaded.testbed.ports) {
         LivePortConfig& live = config.ports.emplace_back(
             LivePortConfig{port.name, port.device, port.link_rate, port.mtu, port.driver});
+        live.receive = port.receive;
         std::size_t tags = 0;
         if (port.outer_vlan) {
             live.vlans[tags++] = {port.outer_vlan->tpid, port.outer_vlan->vid,

@@ -122,7 +122,7 @@ std::vector<Crew::Job> Session::jobs(const Assignment& assignment) {
         PortState& state = ports_[i];
         for (unsigned worker = 0; worker < assignment.workers; ++worker) {
             const bool sends = assignment.sends[i] && assignment.sender[i] == worker;
-            const bool receives = assignment.receiver[i] == worker;
+            const bool receives = config_.ports[i].receive && assignment.receiver[i] == worker;
             // One worker alone hands frames to a port's queues.
             const bool controls = state.neighbors && (assignment.sends[i] ? sends : receives);
             if (!sends && !receives) continue;

@@ -167,6 +167,12 @@ Result Session::report(bool interrupted) {
         port.rx_frames = state.port.polled() - state.polled_before;
         const auto& notes = state.device.notes();
         result.notes.insert(result.notes.end(), notes.begin(), notes.end());
+        if (!config_.ports[i].receive) {
+            result.notes.push_back(
+                fmt::format("Port {}: it was not polled (receive: false): what arrived there is in "
+                            "no figure, and no pause was heard.",
+                            port.name));
+        }
         if (state.port.unreadable() > 0) {
             result.notes.push_back(fmt::format("Port {}: {} received frames were too long to read.",
                                                port.name, state.port.unreadable()));

@@ -23,6 +23,7 @@ void read_port(ReadContext& context, const YAML::Node& node, const std::string& 
     }
     map.bit_rate("link_rate", port.link_rate);
     map.count("mtu", port.mtu);
+    map.boolean("receive", port.receive);
     map.host_set("hosts", port.hosts);
     map.prefix("prefix", port.prefix);
     map.address("gateway", port.gateway);

@@ -4,8 +4,8 @@
 usage: send_path.py [--rounds N] [--seconds S] [--cpu N] [--qps N...] [--copy 0|1...] [--json FILE] [--floor R] [--peer flowgen]
 
 What is measured is the CPU cost of making and handing over frames, not a NIC's rate: net_null frees
-what it is given (copy=1: copies it first; DPDK refuses no-rx then, so rocegen also receives the 32 frames that such a
-port makes up at each poll, which testpmd txonly does not). rocegen makes RC WRITE_ONLY frames with tag and valid ICRC,
+what it is given (copy=1: copies it first). Neither tool polls the port: DPDK refuses no-rx with copy=1, and would make up 32 frames
+at each poll. rocegen makes RC WRITE_ONLY frames with tag and valid ICRC,
 QPs in shuffled order, with its real schedule at a rate no core reaches, and verifies every 4096th
 frame whole during the run. testpmd sends prebuilt frames with --txonly-multi-flow, and plain.
 
@@ -80,7 +80,7 @@ flows:
     with open(testbed, "w") as out:
         out.write(f"""kind: dpdk
 ports:
-  - {{name: p1, device: "net_null0,{'copy=1' if copy else 'no-rx=1'}", link_rate: 3.2Tbps, mtu: 9000, hosts: sources}}
+  - {{name: p1, device: "net_null0,{'copy=1' if copy else 'no-rx=1'}", receive: false, link_rate: 3.2Tbps, mtu: 9000, hosts: sources}}
   - {{name: p2, device: "net_null1,no-rx=1", link_rate: 3.2Tbps, mtu: 9000, hosts: rest}}
 cores: {{workers: [{cpu}]}}
 """)

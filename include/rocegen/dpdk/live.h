@@ -33,6 +33,7 @@ struct LivePortConfig {
         std::chrono::duration_cast<Picoseconds>(5us);  ///< Posted at most; 0: no limit.
     std::array<Vlan, 2> vlans = {};  ///< Tags of its frames of setup; tpid 0: none.
     std::string interface = {};      ///< What resolve_devices() was given.
+    bool receive = true;             ///< False: it is not polled.
 };
 
 /// What happened so far, or since the last report.

@@ -37,6 +37,7 @@ struct TestbedPort {
     std::string driver;                ///< For an interface's name; empty: af_packet.
     BitRate link_rate;                 ///< L1, 1 Mbps..3.2 Tbps. Required.
     std::uint32_t mtu = 1500;          ///< Longest IP datagram, bytes, 256..9600.
+    bool receive = true;               ///< dpdk: it is polled.
     HostSet hosts;                     ///< Required.
     std::optional<IpPrefix> prefix;    ///< Default: the testbed's.
     std::optional<IpAddress> gateway;  ///< Of `prefix`.

@@ -24,6 +24,10 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "ports[].link_rate", K::kBitRate, "required", kMbps, kTbps * 32 / 10, "",
      "Rate of the link (L1). It wins over what the driver says."},
     {T, "ports[].mtu", K::kCount, "1500", 256, 9600, "", "Longest IP datagram in bytes."},
+    {T, "ports[].receive", K::kBool, "true", 0, 0, "",
+     "false: the port is not polled. What arrives there is in no figure, no pause is heard and no "
+     "ARP answered; all of the "
+     "core is left to sending. Only of kind dpdk."},
     {T, "ports[].hosts", K::kHostSet, "required", 0, 0, "",
      "Hosts that the port carries: a list of groups or parts of them; `sources`: groups that the "
      "flows name as `from` before they name them as `to`; `rest`: all that no other port carries."},
