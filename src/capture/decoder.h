@@ -24,9 +24,10 @@ inline T load(const std::byte* from, bool big_endian) {
     if constexpr (sizeof(T) == 8) return T(__builtin_bswap64(value));
 }
 
-/// Asks for the next record while this one is looked at: they are of one length, mostly.
+/// Asks for the record behind the next one while this one is looked at: they are of one length, mostly.
 inline void prefetch(const std::byte* next, std::size_t bytes) {
-    for (std::size_t at = 0; at < bytes && at < 2048; at += 64) __builtin_prefetch(next + at);
+    const std::byte* const behind = next + bytes;
+    for (std::size_t at = 0; at < bytes && at < 2048; at += 64) __builtin_prefetch(behind + at);
 }
 
 struct FileState {
