@@ -8,7 +8,7 @@ namespace rocegen {
 namespace {
 
 constexpr std::int64_t kRecentNs = 1'000'000;
-constexpr std::size_t kFirstRing = 4096;
+constexpr std::size_t kFirstRing = 1024;
 
 std::array<std::uint64_t, 2> halves(const IpAddress& address) {
     std::array<std::uint64_t, 2> words;
