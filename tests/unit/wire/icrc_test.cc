@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "rocegen/base/random.h"
@@ -62,8 +63,8 @@ TEST(Icrc, IgnoresWhatSwitchesChangeAndNothingElse) {
 /// By the standard's words: a copy with all that changes set, behind eight 0xFF bytes.
 std::uint32_t slow_icrc(std::span<const std::byte> packet, std::span<const std::size_t> set,
                         bool v6) {
-    std::vector<std::byte> copy(8, std::byte{0xff});
-    copy.insert(copy.end(), packet.begin(), packet.end());
+    std::vector<std::byte> copy(8 + packet.size(), std::byte{0xff});
+    std::copy(packet.begin(), packet.end(), copy.begin() + 8);
     if (v6) copy[8] |= std::byte{0x0f};
     for (const std::size_t at : set) copy[8 + at] = std::byte{0xff};
     return ~crc32::raw(0xffff'ffff, copy);
