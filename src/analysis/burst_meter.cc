@@ -8,7 +8,7 @@ namespace rocegen {
 namespace {
 
 constexpr std::int64_t kRecentNs = 1'000'000;
-constexpr std::size_t kFirstRing = 4096;
+constexpr std::size_t kFirstRing = 1024;
 
 std::array<std::uint64_t, 2> halves(const IpAddress& address) {
     std::array<std::uint64_t, 2> words;
@@ -49,7 +49,7 @@ BurstMeter::BurstMeter(BurstOptions options, Timeline* timeline)
 
 std::uint32_t BurstMeter::host_of(const IpAddress& address) {
     const std::uint64_t key = hash(address);
-    std::uint32_t& recent = recent_[key & (recent_.size() - 1)];
+    std::uint32_t& recent = recent_[key >> 54];  // the bits that each byte of it changes
     if (recent != 0 && same_address(hosts_[recent].address, address)) return recent;
     std::vector<std::uint32_t>& same = index_[key];
     for (const std::uint32_t host : same) {

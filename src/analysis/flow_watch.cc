@@ -154,8 +154,8 @@ void FlowWatch::on_silence(FlowWatchState& state, const Packet& packet, const Fr
     state.xoffs_seen = pause.number;
 }
 
-void FlowWatch::on_outcome(FlowWatchState& state, const Packet& packet, const Frame& frame,
-                           const PsnSpace::Outcome& outcome, bool gaps_left) {
+void FlowWatch::on_event(FlowWatchState& state, const Packet& packet, const Frame& frame,
+                         const PsnSpace::Outcome& outcome, bool gaps_left) {
     const std::uint32_t psn = packet.roce.psn.value();
     TimelineEvent event{.ns = frame.ns, .frame = frame.number, .value = psn, .flow = frame.flow};
     if (outcome.restarted) {

@@ -33,9 +33,8 @@ bool PsnSpace::is_restart(const Frame& frame, std::int32_t ahead) const {
     return ahead < -kFarBack || (ahead > kFarAhead && !frame.any_gap);
 }
 
-PsnSpace::Outcome PsnSpace::on_data(const Frame& frame) {
+PsnSpace::Outcome PsnSpace::on_other(const Frame& frame) {
     Outcome outcome;
-    ++sum_.frames;
     if (!started_) start(frame);
     if (gaps_.size() >= kMaxGaps) close_oldest();
     std::int32_t ahead = distance(next(), frame.psn);
@@ -48,9 +47,10 @@ PsnSpace::Outcome PsnSpace::on_data(const Frame& frame) {
         outcome.restarted = true;
     }
     const std::int64_t silence_ns = frame.when_ns - last_ns_;
-    last_ns_ = std::max(last_ns_, frame.when_ns);
     const std::int64_t at = next_ + ahead;
     if (ahead < 0) {
+        ++sum_.frames;
+        last_ns_ = std::max(last_ns_, frame.when_ns);
         on_behind(frame, at, silence_ns, outcome);
         return outcome;
     }
@@ -62,11 +62,11 @@ PsnSpace::Outcome PsnSpace::on_data(const Frame& frame) {
         outcome.only_gap = gaps_.size() == 1;
     }
     // What a resend did not bring again may have been lost in it: who asks for it tells.
-    if (run_.rewind) tail_ = {run_.next, next_};
-    next_ = at + frame.span;
-    slack_ = std::max<std::int64_t>(0, std::int64_t{frame.span_most} - frame.span);
-    run_ = {};
-    ++sum_.unique;
+    if (run_.next >= 0) {
+        if (run_.rewind) tail_ = {run_.next, next_};
+        run_ = {};
+    }
+    take(frame, at);
     return outcome;
 }
 

@@ -24,9 +24,10 @@ inline T load(const std::byte* from, bool big_endian) {
     if constexpr (sizeof(T) == 8) return T(__builtin_bswap64(value));
 }
 
-/// Asks for the next record while this one is looked at: they are of one length, mostly.
+/// Asks for the record behind the next one while this one is looked at: they are of one length, mostly.
 inline void prefetch(const std::byte* next, std::size_t bytes) {
-    for (std::size_t at = 0; at < bytes && at < 2048; at += 64) __builtin_prefetch(next + at);
+    const std::byte* const behind = next + bytes;
+    for (std::size_t at = 0; at < bytes && at < 2048; at += 64) __builtin_prefetch(behind + at);
 }
 
 struct FileState {
@@ -41,12 +42,24 @@ struct FileState {
         record.set(what);
         issues.add(what, record.offset, record.index);
     }
-    /// Index and offset, before any flag.
+    /// Index and offset, before any flag. All else is the default, member by member: of a whole one GCC makes REP
+    /// STOS and a copy that waits for it, a sixth of what a record takes.
     void begin(CaptureRecord& record, std::uint64_t offset) {
-        record = CaptureRecord{};
-        record.file = 0;
+        record.bytes = {};
+        record.time.ns = 0;
+        record.time.era = 0;
+        record.time.picos = 0;
+        record.wire_bytes = record.interface = 0;
+        record.link_type = LinkType::kUnknown;
+        record.fcs_bytes = 0;
+        record.direction = PacketDirection::kUnknown;
+        record.flags = record.file = 0;
         record.index = records;
         record.offset = offset;
+        record.drops.reset();
+        record.comment = {};
+        record.options = {};
+        record.options_big_endian = false;
     }
     /// The checks that both formats share. `snaplen` 0: none.
     void finish(CaptureRecord& record, std::uint32_t snaplen) {
@@ -55,9 +68,12 @@ struct FileState {
         if (captured > record.wire_bytes) flag(record, CaptureFlag::kCapturedOverLength);
         if (captured < record.wire_bytes) flag(record, CaptureFlag::kSnapped);
         if (snaplen > 0 && captured > snaplen) flag(record, CaptureFlag::kCapturedOverSnaplen);
-        if (!record.time.in_range()) flag(record, CaptureFlag::kTimeOutOfRange);
-        if (records > 0 && record.time < last_time) flag(record, CaptureFlag::kTimeBackwards);
-        last_time = record.time;
+        const CaptureTime time{record.time.ns, record.time.era, record.time.picos};
+        if (!time.in_range()) flag(record, CaptureFlag::kTimeOutOfRange);
+        if (records > 0 && time < last_time) flag(record, CaptureFlag::kTimeBackwards);
+        last_time.ns = time.ns;  // each as it was written: a whole one waits for its parts
+        last_time.era = time.era;
+        last_time.picos = time.picos;
         ++records;
     }
     /// Reading ends at `offset`; the sentence names file, place, `what`, and a read error if any.

@@ -23,10 +23,15 @@ LinkPayload unreadable(const CaptureRecord& record, std::string_view why) {
     return link;
 }
 
-/// What follows `front` bytes. Lengths that contradict each other never turn negative.
-LinkPayload behind(const CaptureRecord& record, std::size_t front, LinkKind kind) {
-    LinkPayload link;
+/// What follows `front` bytes. Lengths that contradict each other never turn negative. Each member is set by
+/// itself: a default LinkPayload first takes longer than all of this.
+void put_behind(const CaptureRecord& record, std::size_t front, LinkKind kind, LinkPayload& link) {
     link.kind = kind;
+    link.why = {};
+    link.ether_type = 0;
+    link.source_mac.reset();
+    link.if_index.reset();
+    link.hardware_time.reset();
     link.bytes = record.bytes.subspan(front);
     const std::size_t wire = std::max<std::size_t>(record.wire_bytes, front) - front;
     link.wire_bytes = std::uint32_t(wire);
@@ -36,6 +41,10 @@ LinkPayload behind(const CaptureRecord& record, std::size_t front, LinkKind kind
         link.wire_bytes -= record.fcs_bytes;
         link.bytes = link.bytes.first(std::min<std::size_t>(link.bytes.size(), link.wire_bytes));
     }
+}
+LinkPayload behind(const CaptureRecord& record, std::size_t front, LinkKind kind) {
+    LinkPayload link;
+    put_behind(record, front, kind, link);
     return link;
 }
 
@@ -169,6 +178,14 @@ LinkPayload read_link(const CaptureRecord& record) noexcept {
             break;
     }
     return unreadable(record, "link type not known");
+}
+
+void read_link(const CaptureRecord& record, LinkPayload& link) noexcept {
+    if (record.link_type == LinkType::kEthernet) {
+        put_behind(record, 0, LinkKind::kEthernet, link);
+    } else {
+        link = read_link(record);
+    }
 }
 
 }  // namespace rocegen

@@ -108,12 +108,12 @@ bool PcapDecoder::find_record(ByteSource& source, FileState& state) {
     }
 }
 
-CaptureTime PcapDecoder::time(std::uint32_t seconds, std::uint32_t fraction, FileState& state,
-                              CaptureRecord& record) {
+std::int64_t PcapDecoder::time_ns(std::uint32_t seconds, std::uint32_t fraction, FileState& state,
+                                  CaptureRecord& record) {
     std::int64_t ns = std::int64_t{seconds} * 1'000'000'000;  // unsigned: to the year 2106
     if (nanoseconds()) {
         if (fraction >= 1'000'000'000) state.flag(record, CaptureFlag::kFractionTooLarge);
-        return {ns + fraction, 0, 0};
+        return ns + fraction;
     }
     // A us file with ns in it: nearly every fraction is over 999999. One between that and 2 s may
     // be a forgotten carry; what more of the file is decides about those that fit both.
@@ -124,10 +124,10 @@ CaptureTime PcapDecoder::time(std::uint32_t seconds, std::uint32_t fraction, Fil
     if (only_ns || ns_fractions_ > us_fractions_) {
         state.flag(record, fraction < 1'000'000'000 ? CaptureFlag::kNsInUsFile
                                                     : CaptureFlag::kFractionTooLarge);
-        return {ns + fraction, 0, 0};
+        return ns + fraction;
     }
     if (!fits_us) state.flag(record, CaptureFlag::kFractionTooLarge);
-    return {ns + std::int64_t{fraction} * 1000, 0, 0};
+    return ns + std::int64_t{fraction} * 1000;
 }
 
 bool PcapDecoder::next(ByteSource& source, FileState& state, CaptureRecord& record) {
@@ -160,7 +160,7 @@ bool PcapDecoder::next(ByteSource& source, FileState& state, CaptureRecord& reco
     record.interface = interface_;
     record.link_type = link_type_;
     record.fcs_bytes = fcs_bytes_;
-    record.time = time(seconds, fraction, state, record);
+    record.time.ns = time_ns(seconds, fraction, state, record);
     if (!readable_) state.flag(record, CaptureFlag::kUnknownLinkType);
     state.finish(record, snaplen_);
     source.consume(whole);

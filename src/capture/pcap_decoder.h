@@ -27,8 +27,8 @@ private:
     std::string read_header(ByteSource& source, FileState& state);
     /// Passes over what is no record: zeros, another file's header. False: reading ended.
     bool find_record(ByteSource& source, FileState& state);
-    CaptureTime time(std::uint32_t seconds, std::uint32_t fraction, FileState& state,
-                     CaptureRecord& record);
+    std::int64_t time_ns(std::uint32_t seconds, std::uint32_t fraction, FileState& state,
+                         CaptureRecord& record);
 
     std::uint32_t magic_ = 0, snaplen_ = 0, interface_ = 0;
     std::size_t record_header_bytes_ = 16;

@@ -64,13 +64,16 @@ PauseLedger::Way way_of(PacketDirection direction) {
 void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::uint64_t skip_first,
               CaptureReport& report, CaptureSeries* series) {
     Unwrapper unwrapper;
+    LinkPayload link;
+    Packet packet;
     std::uint64_t frame = 0;  // as Wireshark counts
     CaptureTotals& totals = report.totals;
     for (CaptureRecord record; reader.next(record);) {
         ++frame;
         if (frame <= skip_first) continue;
-        const LinkPayload link = read_link(record);
-        const std::int64_t when_ns = sane_ns(link.hardware_time.value_or(record.time));
+        read_link(record, link);
+        const std::int64_t when_ns =
+            sane_ns(link.hardware_time ? *link.hardware_time : record.time);
         const Unwrapped& unwrapped = unwrapper.unwrap(link);
         const bool readable = !record.bytes.empty() && !unwrapped.frame.empty();
         if (!choice.chooses(when_ns, unwrapped, readable)) {
@@ -83,8 +86,8 @@ void read_all(MergedReader& reader, Choice& choice, CaptureCopy* extract, std::u
             if (extract) extract->write(record);
             continue;
         }
-        Packet packet = parse(unwrapped.frame, Picoseconds{0},
-                              {.check_icrc = true, .wire_bytes = unwrapped.wire_bytes});
+        parse(unwrapped.frame, Picoseconds{0},
+              {.check_icrc = true, .wire_bytes = unwrapped.wire_bytes}, packet);
         if (unwrapped.infiniband && !unwrapped.addresses_known)
             packet.icrc = unwrapped.infiniband_icrc;
         if (!choice.chooses(packet)) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/capture_json_parts.h"
+#include "report/json_line.h"
 #include "rocegen/wire/aeth.h"
 #include "rocegen/wire/opcode.h"
 
@@ -55,115 +56,170 @@ std::string runs_text(const FlowWatchState& watch) {
     return text;
 }
 
-Json watch_json(const FlowWatchState& watch) {
-    Json delay = nullptr;
+template <class T, std::size_t N>
+void add_tally(JsonLine& line, std::string_view key, const Tally<T, N>& tally) {
+    line.open(key);
+    for (const auto& [value, count] : tally) line.add(fmt::format_int(value).str(), count);
+    if (tally.others() > 0) line.add("others", tally.others());
+    line.close();
+}
+
+void add_marks(JsonLine& line, const FlowWatchState& watch) {
+    line.open("marks");
+    line.add("runs", watch.run_count == 0 ? std::nullopt : std::optional{runs_text(watch)});
+    line.add("run_count", watch.run_count);
+    line.add("epochs", watch.epochs);
+    line.add("epochs_answered", watch.answered);
+    line.add("epochs_unanswered", FlowWatch::unanswered(watch));
     if (watch.answered > 0) {
-        delay = {{"min", watch.delay_ns_min},
-                 {"mean", watch.delay_ns_sum / std::int64_t(watch.answered)},
-                 {"max", watch.delay_ns_max}};
+        line.open("ce_to_cnp_ns");
+        line.add("min", watch.delay_ns_min);
+        line.add("mean", watch.delay_ns_sum / std::int64_t(watch.answered));
+        line.add("max", watch.delay_ns_max);
+        line.close();
+    } else {
+        line.add("ce_to_cnp_ns", nullptr);
     }
-    return {{"runs", watch.run_count == 0 ? Json(nullptr) : Json(runs_text(watch))},
-            {"run_count", watch.run_count},
-            {"epochs", watch.epochs},
-            {"epochs_answered", watch.answered},
-            {"epochs_unanswered", FlowWatch::unanswered(watch)},
-            {"ce_to_cnp_ns", std::move(delay)},
-            {"cnp", watch.cnps},
-            {"rate_falls", watch.rate_falls}};
+    line.add("cnp", watch.cnps);
+    line.add("rate_falls", watch.rate_falls);
+    line.close();
 }
 
-Json queue_json(const DelayAboveLeast& delay, std::optional<BitRate> rate) {
-    if (delay.count() == 0) return nullptr;
-    Json json{{"inferred", true},
-              {"samples", delay.count()},
-              {"delay_ns_mean", delay.mean_ns()},
-              {"delay_ns_max", delay.max_ns()},
-              {"max_at_ns", delay.max_at_ns()},
-              {"max_frame", delay.max_frame()}};
+void add_queue(JsonLine& line, const DelayAboveLeast& delay, std::optional<BitRate> rate) {
+    if (delay.count() == 0) return line.add("queue", nullptr);
+    line.open("queue");
+    line.add("inferred", true);
+    line.add("samples", delay.count());
+    line.add("delay_ns_mean", delay.mean_ns());
+    line.add("delay_ns_max", delay.max_ns());
+    line.add("max_at_ns", delay.max_at_ns());
+    line.add("max_frame", delay.max_frame());
     const auto bytes = [&](std::int64_t ns) {
-        return rate ? Json(DelayAboveLeast::bytes_in(ns, *rate)) : Json(nullptr);
+        return rate ? std::optional{DelayAboveLeast::bytes_in(ns, *rate)} : std::nullopt;
     };
-    json["depth_bytes_mean"] = bytes(delay.mean_ns());
-    json["depth_bytes_max"] = bytes(delay.max_ns());
-    return json;
+    line.add("depth_bytes_mean", bytes(delay.mean_ns()));
+    line.add("depth_bytes_max", bytes(delay.max_ns()));
+    line.close();
 }
 
-}  // namespace
-
-Json psn_json(const PsnCounts& c) {
-    return {{"data_frames", c.frames},
-            {"unique", c.unique},
-            {"lost_first_pass", c.lost_first_pass},
-            {"missing_at_end", c.missing_at_end},
-            {"received_again", c.received_again},
-            {"retransmitted", c.retransmitted},
-            {"duplicated", c.duplicated},
-            {"reordered", c.reordered},
-            {"capture_gap", c.capture_gap},
-            {"resend_not_captured", c.resend_not_captured},
-            {"before_first", c.before_first},
-            {"restarts", c.restarts},
-            {"rewinds", c.rewinds},
-            {"timeouts", c.timeouts},
-            {"lost_in_resend", c.lost_in_resend},
-            {"corrupt", c.corrupt},
-            {"stall_ns", c.stall_ns}};
-}
-
-Json flow_json(const CaptureReport& report, std::size_t index) {
-    const FlowTable& table = report.flows;
-    const CaptureFlow& flow = table.flows()[index];
-    Json json{{"index", index},
-              {"source", to_text(flow.key.source)},
-              {"destination", to_text(flow.key.destination)},
-              {"dest_qp", flow.key.dest_qp}};
-    if (flow.key.source_qp != 0) json["source_qp"] = flow.key.source_qp;
-    json["space"] = flow.key.response ? "response" : "request";
-    json["point"] = flow.first_point;
-    json["upstream"] = flow.upstream == kNoFlow ? Json(nullptr) : Json(flow.upstream);
-    json["roce_version"] = flow.roce_v1 ? 1 : 2;
-    json["partner"] = flow.partner == kNoFlow ? Json(nullptr) : Json(flow.partner);
-    json["frames"] = flow.frames;
-    json["frame_bytes"] = flow.frame_bytes;
-    json["payload_bytes"] = flow.payload_bytes;
-    json["messages"] = flow.messages;
-    json["first_ns"] = flow.first_ns;
-    json["last_ns"] = flow.last_ns;
-    Json& opcodes = json["opcodes"] = Json::object();
-    for (const auto& [opcode, count] : flow.opcodes)
-        opcodes[std::string{info(opcode).name}] = count;
-    json["ecn"] = ecn_json(flow.ecn);
-    json["dscp"] = tally_json(flow.dscp);
-    json["udp_source_ports"] = tally_json(flow.source_ports);
-    json["icrc"] = icrc_json(flow.icrc);
-    json["marks"] = watch_json(flow.watch);
-    json["queue"] = queue_json(flow.delay, report.pause.link_rate());
-    Json& vlans = json["vlans"] = Json::array();
+Json vlans_json(const CaptureFlow& flow) {
+    Json vlans = Json::array();
     for (const auto& [pair, count] : flow.vlans) {
         vlans.push_back({{"outer", vlan_json(pair.outer)},
                          {"inner", vlan_json(pair.inner)},
                          {"frames", count}});
     }
-    json["path_mtu"] = known(table.path_mtu(flow));
-    if (flow.key.response) json["answers"] = answers_json(flow);
-    if (!flow.key.response) {
-        json["answered"] = table.answered(flow);
-        json["reads_of_unknown_span"] = flow.reads_of_unknown_span;
+    return vlans;
+}
+
+Json never_seen_json(const CaptureFlow& flow) {
+    Json never_seen = Json::array();
+    for (const PsnRange& range : flow.psn.never_seen()) {
+        never_seen.push_back(
+            {{"psn", range.first.value()}, {"psns", range.psns}, {"fate", fate_name(range.fate)}});
     }
-    const std::optional<PsnCounts> counts = table.psn_counts(flow);
-    json["psn_first"] = counts ? Json(flow.psn.first().value()) : Json(nullptr);
-    json["psn_next"] = counts ? Json(flow.psn.next().value()) : Json(nullptr);
-    json["psn"] = counts ? psn_json(*counts) : Json(nullptr);
-    Json& never_seen = json["never_seen"] = Json::array();
+    return never_seen;
+}
+
+/// Name and count, in the report's order.
+template <class Put>
+void each_count(const PsnCounts& c, Put put) {
+    put("data_frames", c.frames);
+    put("unique", c.unique);
+    put("lost_first_pass", c.lost_first_pass);
+    put("missing_at_end", c.missing_at_end);
+    put("received_again", c.received_again);
+    put("retransmitted", c.retransmitted);
+    put("duplicated", c.duplicated);
+    put("reordered", c.reordered);
+    put("capture_gap", c.capture_gap);
+    put("resend_not_captured", c.resend_not_captured);
+    put("before_first", c.before_first);
+    put("restarts", c.restarts);
+    put("rewinds", c.rewinds);
+    put("timeouts", c.timeouts);
+    put("lost_in_resend", c.lost_in_resend);
+    put("corrupt", c.corrupt);
+    put("stall_ns", c.stall_ns);
+}
+
+void add_psns(JsonLine& line, const CaptureFlow& flow, const std::optional<PsnCounts>& counts) {
+    const auto known_psn = [&counts](Psn psn) {
+        return counts ? std::optional{psn.value()} : std::nullopt;
+    };
+    line.add("psn_first", known_psn(flow.psn.first()));
+    line.add("psn_next", known_psn(flow.psn.next()));
     if (counts) {
-        for (const PsnRange& range : flow.psn.never_seen()) {
-            never_seen.push_back({{"psn", range.first.value()},
-                                  {"psns", range.psns},
-                                  {"fate", fate_name(range.fate)}});
-        }
+        line.open("psn");
+        each_count(*counts, [&line](std::string_view name, auto count) { line.add(name, count); });
+        line.close();
+    } else {
+        line.add("psn", nullptr);
     }
-    if (flow.key.response) json["unfinished_messages"] = flow.unfinished_messages;
+    line.add("never_seen", counts ? never_seen_json(flow) : Json::array());
+}
+
+}  // namespace
+
+Json psn_json(const PsnCounts& counts) {
+    Json json;
+    each_count(counts,
+               [&json](std::string_view name, auto count) { json[std::string{name}] = count; });
     return json;
+}
+
+std::string flow_line(const CaptureReport& report, std::size_t index) {
+    const FlowTable& table = report.flows;
+    const CaptureFlow& flow = table.flows()[index];
+    const auto known_flow = [](std::uint32_t other) {
+        return other == kNoFlow ? std::nullopt : std::optional{other};
+    };
+    JsonLine line;
+    line.add("index", index);
+    line.add("source", to_text(flow.key.source));
+    line.add("destination", to_text(flow.key.destination));
+    line.add("dest_qp", flow.key.dest_qp);
+    if (flow.key.source_qp != 0) line.add("source_qp", flow.key.source_qp);
+    line.add("space", flow.key.response ? "response" : "request");
+    line.add("point", flow.first_point);
+    line.add("upstream", known_flow(flow.upstream));
+    line.add("roce_version", flow.roce_v1 ? 1 : 2);
+    line.add("partner", known_flow(flow.partner));
+    line.add("frames", flow.frames);
+    line.add("frame_bytes", flow.frame_bytes);
+    line.add("payload_bytes", flow.payload_bytes);
+    line.add("messages", flow.messages);
+    line.add("first_ns", flow.first_ns);
+    line.add("last_ns", flow.last_ns);
+    line.open("opcodes");
+    for (const auto& [opcode, count] : flow.opcodes) line.add(info(opcode).name, count);
+    line.close();
+    line.open("ecn");
+    line.add("not_ect", flow.ecn[kNotEct]);
+    line.add("ect0", flow.ecn[kEct0]);
+    line.add("ect1", flow.ecn[kEct1]);
+    line.add("ce", flow.ecn[kCe]);
+    line.close();
+    add_tally(line, "dscp", flow.dscp);
+    add_tally(line, "udp_source_ports", flow.source_ports);
+    line.open("icrc");
+    line.add("good", flow.icrc[std::size_t(IcrcVerdict::kGood)]);
+    line.add("bad", flow.icrc[std::size_t(IcrcVerdict::kBad)]);
+    line.add("unchecked", flow.icrc[std::size_t(IcrcVerdict::kUnchecked)]);
+    line.close();
+    add_marks(line, flow.watch);
+    add_queue(line, flow.delay, report.pause.link_rate());
+    line.add("vlans", vlans_json(flow));
+    line.add("path_mtu", table.path_mtu(flow));
+    if (flow.key.response) {
+        line.add("answers", answers_json(flow));
+    } else {
+        line.add("answered", table.answered(flow));
+        line.add("reads_of_unknown_span", flow.reads_of_unknown_span);
+    }
+    add_psns(line, flow, table.psn_counts(flow));
+    if (flow.key.response) line.add("unfinished_messages", flow.unfinished_messages);
+    return line.finish();
 }
 
 Json cnp_json(const FlowTable& flows) {

@@ -147,7 +147,7 @@ void write_json(const CaptureReport& report, std::FILE* out) {
     text.resize(text.size() - 2);  // its closing "\n}"
     fmt::print(out, "{},\n  \"flows\": [", text);
     for (std::size_t i = 0; i < report.flows.flows().size(); ++i) {
-        fmt::print(out, "{}\n    {}", i == 0 ? "" : ",", dump(flow_json(report, i)));
+        fmt::print(out, "{}\n    {}", i == 0 ? "" : ",", flow_line(report, i));
     }
     fmt::print(out, "\n  ]\n}}\n");
 }

@@ -40,7 +40,8 @@ inline Json gbps(std::uint64_t bytes, std::int64_t ns) {
 }
 
 Json psn_json(const PsnCounts& c);
-Json flow_json(const CaptureReport& report, std::size_t index);
+/// One flow, as compact JSON.
+std::string flow_line(const CaptureReport& report, std::size_t index);
 Json cnp_json(const FlowTable& flows);
 /// Null unless they were asked for.
 Json intervals_json(const CaptureReport& report);

@@ -5,20 +5,18 @@
 #endif
 #include <isa-l/crc.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
 
 #include "rocegen/wire/headers.h"
+#include "wire/crc32_fold.h"
+#include "wire/crc32_residue.h"
 
 namespace rocegen {
 namespace crc32 {
 namespace {
-
-constexpr std::uint32_t kPolynomial = 0xedb8'8320;  // reflected 0x04c11db7
-constexpr std::uint32_t kOne = 0x8000'0000;         // x^0
-
-constexpr std::uint32_t times_x(std::uint32_t a) { return a >> 1 ^ (a & 1 ? kPolynomial : 0); }
 
 constexpr std::uint32_t multiply_bits(std::uint32_t a, std::uint32_t b) {
     std::uint32_t product = 0;
@@ -75,50 +73,64 @@ namespace {
 
 constexpr std::byte kOnes{0xff};
 
-/// The CRC of eight 0xFF bytes and a packet, the first `Headers` bytes of which `mask` changes.
-template <std::size_t Headers, class Mask>
-std::uint32_t masked_crc(std::span<const std::byte> packet, Mask mask) noexcept {
-    assert(packet.size() >= Headers);
-    std::array<std::byte, 8 + Headers> masked;
-    std::memset(masked.data(), 0xff, 8);
-    std::memcpy(masked.data() + 8, packet.data(), Headers);
-    mask(masked.data() + 8);
-    const std::uint32_t state = crc32::raw(0xffff'ffff, masked);
-    return ~crc32::raw(state, packet.subspan(Headers));
+/// What is set in eight 0xFF bytes and the headers behind them.
+using crc32::FrontMask;
+constexpr void mask_udp_bth(FrontMask& mask, std::size_t udp) {
+    mask[udp + 6] = mask[udp + 7] = kOnes;      // checksum
+    mask[udp + sizeof(UdpHeader) + 4] = kOnes;  // FECN, BECN, reserved
 }
-
-void mask_ipv6(std::byte* ip) {
-    ip[0] |= std::byte{0x0f};  // traffic class and flow label
-    ip[1] = ip[2] = ip[3] = kOnes;
-    ip[7] = kOnes;  // hop limit
+constexpr void mask_ipv6(FrontMask& mask, std::size_t ip) {
+    mask[ip] = std::byte{0x0f};  // traffic class and flow label
+    mask[ip + 1] = mask[ip + 2] = mask[ip + 3] = kOnes;
+    mask[ip + 7] = kOnes;  // hop limit
 }
+constexpr FrontMask with_ones() {
+    FrontMask mask{};
+    for (std::size_t i = 0; i < 8; ++i) mask[i] = kOnes;
+    return mask;
+}
+alignas(64) constexpr FrontMask kIpv4Mask = [] {
+    FrontMask mask = with_ones();
+    for (const std::size_t at : {1, 8, 10, 11}) mask[8 + at] = kOnes;  // TOS, TTL, header checksum
+    mask_udp_bth(mask, 8 + sizeof(Ipv4Header));
+    return mask;
+}();
+alignas(64) constexpr FrontMask kIpv6Mask = [] {
+    FrontMask mask = with_ones();
+    mask_ipv6(mask, 8);
+    mask_udp_bth(mask, 8 + sizeof(Ipv6Header));
+    return mask;
+}();
+alignas(64) constexpr FrontMask kGrhMask = [] {
+    FrontMask mask = with_ones();
+    mask_ipv6(mask, 8);
+    mask[8 + sizeof(Ipv6Header) + 4] = kOnes;
+    return mask;
+}();
 
-void mask_udp_bth(std::byte* udp) {
-    udp[6] = udp[7] = kOnes;             // checksum
-    udp[sizeof(UdpHeader) + 4] = kOnes;  // FECN, BECN, reserved
+/// The CRC of eight 0xFF bytes and a packet, which has its headers at least; both with the mask set.
+std::uint32_t masked_crc(std::span<const std::byte> packet, const FrontMask& mask) noexcept {
+    if (packet.size() >= crc32::kLeastFolded && packet.size() <= crc32::kMostFolded &&
+        crc32::can_fold()) {
+        return ~crc32::fold(packet, mask);
+    }
+    FrontMask front = mask;
+    const std::size_t masked = std::min(packet.size(), front.size() - 8);
+    for (std::size_t i = 0; i < masked; ++i) front[8 + i] |= packet[i];
+    const std::uint32_t state =
+        crc32::raw(0xffff'ffff, std::span<const std::byte>{front}.first(8 + masked));
+    return ~crc32::raw(state, packet.subspan(masked));
 }
 
 }  // namespace
 
 std::uint32_t icrc(std::span<const std::byte> datagram) noexcept {
-    constexpr std::size_t kBehindIp = sizeof(UdpHeader) + sizeof(Bth);
-    if (std::to_integer<unsigned>(datagram[0]) >> 4 == 4) {
-        return masked_crc<sizeof(Ipv4Header) + kBehindIp>(datagram, [](std::byte* ip) {
-            ip[1] = ip[8] = ip[10] = ip[11] = kOnes;  // TOS, TTL, header checksum
-            mask_udp_bth(ip + sizeof(Ipv4Header));
-        });
-    }
-    return masked_crc<sizeof(Ipv6Header) + kBehindIp>(datagram, [](std::byte* ip) {
-        mask_ipv6(ip);
-        mask_udp_bth(ip + sizeof(Ipv6Header));
-    });
+    const bool v4 = std::to_integer<unsigned>(datagram[0]) >> 4 == 4;
+    return masked_crc(datagram, v4 ? kIpv4Mask : kIpv6Mask);
 }
 
 std::uint32_t icrc_v1(std::span<const std::byte> packet) noexcept {
-    return masked_crc<sizeof(Ipv6Header) + sizeof(Bth)>(packet, [](std::byte* grh) {
-        mask_ipv6(grh);
-        grh[sizeof(Ipv6Header) + 4] = kOnes;
-    });
+    return masked_crc(packet, kGrhMask);
 }
 
 }  // namespace rocegen

@@ -124,7 +124,7 @@ private:
     std::array<std::uint64_t, kMaxWindows> tails_{};
     std::vector<Host> hosts_;  ///< [0]: all frames.
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> index_;
-    std::array<std::uint32_t, 1024> recent_{};            ///< Host by the address's hash.
+    std::array<std::uint32_t, 1u << 10> recent_{};        ///< Host by its hash's first 10 bits.
     std::array<std::array<Peak, 2>, kMaxWindows> peaks_;  ///< [1]: of one destination.
     std::array<std::uint32_t, kMaxWindows> peak_host_{};
     std::vector<Open> open_;

@@ -51,10 +51,12 @@ private:
         return ns > kMost ? kMost : std::int64_t(ns);
     }
 
-    std::uint64_t count_ = 0, most_frame_ = 0;
-    std::int64_t first_ = 0, least_ = 0, most_ = 0, most_at_ns_ = 0;
+    // What every frame touches is the first 64 bytes: see CaptureFlow.
     __int128 sum_ = 0;  ///< Of what each is over the first.
+    std::uint64_t count_ = 0, most_frame_ = 0;
+    std::int64_t first_ = 0, least_ = 0, most_ = 0;
     std::uint32_t run_ = 0;
+    std::int64_t most_at_ns_ = 0;
 };
 
 }  // namespace rocegen

@@ -60,36 +60,42 @@ struct VlanPair {
 
 inline constexpr std::uint32_t kNoFlow = ~0u;
 
-struct CaptureFlow {
+/// In lines of the cache, those in front that every frame of the flow touches: with many flows each of
+/// them waits for a memory farther away.
+struct alignas(64) CaptureFlow {
     FlowKey key;
-    bool roce_v1 = false;
+    std::uint32_t index = kNoFlow;  ///< In flows().
+    std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
+    std::uint32_t upstream = kNoFlow, downstream = kNoFlow;  ///< The same flow at other points.
+    // 64
     std::uint64_t frames = 0, frame_bytes = 0, payload_bytes = 0;
     std::uint64_t messages = 0;  ///< LAST and ONLY frames of requests or READ responses, each once.
     std::int64_t first_ns = 0, last_ns = 0;
+    std::uint32_t first_point = 0;  ///< Where its first frame was seen.
+    std::uint32_t partner = kNoFlow;
+    std::uint16_t path_mtu = 0;  ///< Longest payload of a FIRST or MIDDLE; 0: none seen.
+    bool roce_v1 = false, message_open = false;
+    std::uint8_t pairing_failures = 0;
+    // 128
     std::array<std::uint64_t, 4> ecn{};   ///< By field value: kNotEct, kEct1, kEct0, kCe.
     std::array<std::uint64_t, 3> icrc{};  ///< By IcrcVerdict.
+    std::uint64_t corrupt = 0;  ///< Frames with a bad ICRC behind a good one: not in `psn`.
+    // 192, of which the first 128 bytes are hot
     Tally<std::uint8_t, 64> opcodes, dscp;
     Tally<std::uint16_t, 64> source_ports;
+    // 336; 384 at its second line
+    alignas(64) FlowWatchState watch;
+    alignas(64) DelayAboveLeast delay;  ///< Of frames with our tag.
+    alignas(64) PsnSpace psn;           ///< Requests; of responses, those to READs.
     Tally<VlanPair, 16> vlans;
     /// AETH syndromes but those of READ responses; every plain ACK as kAckNoCredits.
     Tally<std::uint8_t, 64> syndromes;
-    PsnSpace psn;                ///< Requests; of responses, those to READs.
-    std::uint16_t path_mtu = 0;  ///< Longest payload of a FIRST or MIDDLE; 0: none seen.
     std::uint64_t reads_of_unknown_span = 0;
     std::uint32_t open_read_bytes =
         0;  ///< The latest of these, until its answer tells the path MTU.
     Psn open_read;
-    std::uint64_t corrupt = 0;  ///< Frames with a bad ICRC behind a good one: not in `psn`.
     std::uint64_t unfinished_messages = 0;  ///< READ responses that another began before the LAST.
-    std::uint32_t partner = kNoFlow, index = kNoFlow;        ///< In flows().
-    std::uint32_t first_point = 0;                           ///< Where its first frame was seen.
-    std::uint32_t upstream = kNoFlow, downstream = kNoFlow;  ///< The same flow at other points.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> points;  ///< Others, and their flows.
-    DelayAboveLeast delay;                                        ///< Of frames with our tag.
-    FlowWatchState watch;
-    std::uint32_t hosts = 0;  ///< Index of the pair of hosts; the other direction's is this ^ 1.
-    std::uint8_t pairing_failures = 0;
-    bool message_open = false;
 };
 
 /// CNPs to one queue pair.

@@ -28,27 +28,26 @@ struct MarkRun {
 };
 
 struct FlowWatchState {
-    // Marks
     static constexpr std::size_t kMaxRuns = 16;
-    std::vector<MarkRun> runs;    ///< The first kMaxRuns; empty as long as no frame was CE.
-    std::uint64_t run_count = 0;  ///< All of them.
+    // What every frame touches: 64 bytes.
+    std::uint64_t run_count = 0;  ///< Of `runs`, all of them.
     MarkRun run;                  ///< The one that goes on.
+    std::uint64_t block_bytes = 0, last_frame = 0, xoffs_seen = 0;
+    std::uint32_t rewind = kNoCause, cnp_event = kNoCause;
+    std::uint8_t block_frames = 0;
+    bool after_cnp = false, open = false;
+    // Marks
+    std::vector<MarkRun> runs;  ///< The first kMaxRuns; empty as long as no frame was CE.
     // CE epochs
     std::uint64_t epochs = 0, unanswered = 0, answered = 0, cnps = 0;
     std::int64_t delay_ns_min = 0, delay_ns_max = 0, delay_ns_sum = 0;  ///< First CE to CNP.
     std::int64_t open_ns = 0, last_cnp_ns = 0;
     std::uint32_t open_event = kNoCause;
-    bool open = false;
     // Rate
-    std::uint64_t rate_falls = 0, rate_before = 0, block_bytes = 0, last_frame = 0;
+    std::uint64_t rate_falls = 0, rate_before = 0, block_frame = 0;
     std::int64_t block_ns = 0, block_first_ns = 0, fall_until_ns = 0;
-    std::uint64_t block_frame = 0;
-    std::uint32_t cnp_event = kNoCause;
-    std::uint8_t block_frames = 0;
-    bool after_cnp = false;
     // Causes
-    std::uint64_t xoffs_seen = 0;
-    std::uint32_t gap = kNoCause, nak = kNoCause, rewind = kNoCause, corrupt = kNoCause;
+    std::uint32_t gap = kNoCause, nak = kNoCause, corrupt = kNoCause;
     Psn corrupt_psn;
 };
 
@@ -78,7 +77,13 @@ public:
     void on_data(FlowWatchState& state, const Packet& packet, const Frame& frame);
     /// What it meant for the flow's PSNs.
     void on_outcome(FlowWatchState& state, const Packet& packet, const Frame& frame,
-                    const PsnSpace::Outcome& outcome, bool gaps_left);
+                    const PsnSpace::Outcome& outcome, bool gaps_left) {
+        if (outcome == PsnSpace::Outcome{}) {
+            state.rewind = kNoCause;
+        } else {
+            on_event(state, packet, frame, outcome, gaps_left);
+        }
+    }
     void on_corrupt(FlowWatchState& state, const Packet& packet, const Frame& frame);
     /// A CNP that slows the flow; `state` null: no such flow is known.
     void on_cnp(FlowWatchState* state, const Packet& packet, const Frame& frame);
@@ -89,6 +94,8 @@ public:
     }
 
 private:
+    void on_event(FlowWatchState& state, const Packet& packet, const Frame& frame,
+                  const PsnSpace::Outcome& outcome, bool gaps_left);
     void on_mark(FlowWatchState& state, const Packet& packet, const Frame& frame);
     void on_rate(FlowWatchState& state, const Packet& packet, const Frame& frame);
     void on_silence(FlowWatchState& state, const Packet& packet, const Frame& frame);

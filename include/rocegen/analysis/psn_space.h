@@ -18,6 +18,7 @@
 /// Thread: one owner.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -71,6 +72,7 @@ public:
         bool only_gap = false;         ///< No other gap was open.
         std::uint32_t gap_psns = 0;    ///< Those in front of it that it passed.
         std::uint32_t lost_again = 0;  ///< Those in front of it that a rewind passed.
+        friend bool operator==(const Outcome&, const Outcome&) = default;
     };
 
     struct Frame {
@@ -82,7 +84,15 @@ public:
         std::optional<Psn> session = {};  ///< It belongs to a new session that began here.
         std::int64_t when_ns = 0;
     };
-    Outcome on_data(const Frame& frame);
+    Outcome on_data(const Frame& frame) {
+        // In sequence, as most are: no more than this.
+        if (started_ && frame.psn == next() && !frame.session && run_.next < 0 &&
+            gaps_.size() < kMaxGaps) {
+            take(frame, next_);
+            return {};
+        }
+        return on_other(frame);
+    }
     /// What the other side says. An ACK covers all up to `psn`, a NAK or RNR NAK all before it.
     void on_ack(Psn psn);
     void on_nak(Psn psn);
@@ -109,7 +119,7 @@ private:
         std::int64_t first, end, passed_ns;
         bool nak;
     };
-    /// Frames in sequence that went back.
+    /// Frames in sequence that went back. `next` below 0: none, and all else is 0.
     struct Run {
         std::int64_t next = -1, stall_ns = 0;
         std::uint64_t late = 0, filled = 0, again = 0;  ///< Frames, PSNs, frames.
@@ -125,6 +135,15 @@ private:
     struct Tail {
         std::int64_t first = 0, end = 0;
     };
+    /// It was not there, and is the farthest of all.
+    void take(const Frame& frame, std::int64_t at) {
+        ++sum_.frames;
+        ++sum_.unique;
+        last_ns_ = std::max(last_ns_, frame.when_ns);
+        next_ = at + frame.span;
+        slack_ = std::max<std::int64_t>(0, std::int64_t{frame.span_most} - frame.span);
+    }
+    Outcome on_other(const Frame& frame);
     void lose_tail(std::int64_t at);
     void start(const Frame& frame);
     bool is_restart(const Frame& frame, std::int32_t ahead) const;
@@ -137,18 +156,19 @@ private:
     std::int64_t unwrapped(Psn psn) const { return next_ + distance(next(), psn); }
     std::uint64_t open() const;
 
+    // In front what every frame touches: see CaptureFlow.
+    bool started_ = false;
+    std::int64_t next_ = 0, last_ns_ = 0;
+    std::int64_t slack_ = 0;  ///< PSNs that the last frame may have taken beyond what is known.
+    std::vector<Gap> gaps_;   ///< By PSN.
+    Run run_;
     PsnCounts sum_;
     std::uint64_t lost_recovered_ = 0;  ///< PSNs.
     std::uint64_t closed_missing_ = 0;  ///< PSNs of gaps that are no longer looked at.
-    std::vector<Gap> gaps_;             ///< By PSN.
     std::vector<PsnRange> covered_;     ///< At most kMaxRanges.
-    std::int64_t start_ = 0, next_ = 0, nak_at_ = -1;
-    std::int64_t first_ns_ = 0, last_ns_ = 0;
-    std::int64_t slack_ = 0;  ///< PSNs that the last frame may have taken beyond what is known.
-    Run run_;
+    std::int64_t start_ = 0, nak_at_ = -1, first_ns_ = 0;
     Doubt doubt_;
     Tail tail_;
-    bool started_ = false;
 };
 
 }  // namespace rocegen

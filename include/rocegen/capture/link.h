@@ -38,5 +38,7 @@ struct LinkPayload {
 };
 
 LinkPayload read_link(const CaptureRecord& record) noexcept;
+/// The same into `link`, whatever it holds: for many of them.
+void read_link(const CaptureRecord& record, LinkPayload& link) noexcept;
 
 }  // namespace rocegen

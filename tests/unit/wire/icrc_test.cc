@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "rocegen/base/random.h"
@@ -56,6 +57,42 @@ TEST(Icrc, IgnoresWhatSwitchesChangeAndNothingElse) {
     }
     for (const std::size_t covered_at : {18u, 26u, 30u, 34u, 43u, 48u, 50u, 53u, 54u, 100u}) {
         EXPECT_EQ(verdict_with(covered_at, 0x40), IcrcVerdict::kBad) << covered_at;
+    }
+}
+
+/// By the standard's words: a copy with all that changes set, behind eight 0xFF bytes.
+std::uint32_t slow_icrc(std::span<const std::byte> packet, std::span<const std::size_t> set,
+                        bool v6) {
+    std::vector<std::byte> copy(8 + packet.size(), std::byte{0xff});
+    std::copy(packet.begin(), packet.end(), copy.begin() + 8);
+    if (v6) copy[8] |= std::byte{0x0f};
+    for (const std::size_t at : set) copy[8 + at] = std::byte{0xff};
+    return ~crc32::raw(0xffff'ffff, copy);
+}
+
+TEST(Icrc, IsTheSameForEveryLengthByEveryWay) {
+    Random random{7};
+    std::vector<std::byte> bytes(crc32::kMaxShift + 200);
+    for (std::byte& b : bytes) b = std::byte(random.below(256));
+    const std::vector<std::size_t> v4{1, 8, 10, 11, 26, 27, 32}, v6{1, 2, 3, 7, 46, 47, 52},
+        grh{1, 2, 3, 7, 44};
+    const auto check = [&](std::size_t length, std::size_t from) {
+        const auto packet = std::span(bytes).subspan(from, length);
+        packet[0] = std::byte{0x45};
+        ASSERT_EQ(icrc(packet), slow_icrc(packet, v4, false)) << length;
+        packet[0] = std::byte{0x61};
+        ASSERT_EQ(icrc(packet), slow_icrc(packet, v6, true)) << length;
+        ASSERT_EQ(icrc_v1(packet), slow_icrc(packet, grh, true)) << length;
+    };
+    for (std::size_t length = 60; length < 1200; ++length) check(length, length % 67);
+    for (std::size_t length = crc32::kMaxShift - 70; length < crc32::kMaxShift + 10; ++length) {
+        check(length, 3);
+    }
+    // Where nothing may be read in front of it or behind.
+    for (std::size_t length = 60; length < 400; ++length) {
+        std::vector<std::byte> exact(bytes.begin() + 5, bytes.begin() + 5 + std::ptrdiff_t(length));
+        exact[0] = std::byte{0x45};
+        ASSERT_EQ(icrc(exact), slow_icrc(exact, v4, false)) << length;
     }
 }
 
