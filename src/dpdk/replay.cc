@@ -269,7 +269,11 @@ ReplayResult Session::run() {
     sender.go.store(true, std::memory_order_release);
     Picoseconds disciplined{};
     while (more && !result_.interrupted) {
-        result_.interrupted = signals_.wait(200us);
+        // Until half of what was read ahead is sent: each waking disturbs who receives on this core.
+        const auto half =
+            std::chrono::duration_cast<std::chrono::microseconds>((last_due_ - clock.now()) / 2);
+        result_.interrupted =
+            signals_.wait(std::clamp<std::chrono::microseconds>(half, 200us, 20ms));
         more = feed();
         if (clock.now() - disciplined > 1s) {
             disciplined = clock.now();
