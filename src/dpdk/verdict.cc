@@ -6,6 +6,8 @@ namespace rocegen {
 namespace {
 
 constexpr double kRateTolerance = 0.01;
+/// Of the sources' time. A shared machine takes every process off its core for parts of a millisecond now and then.
+constexpr double kSlipTolerance = 0.001;
 
 bool was_paused(const Result& result, std::uint8_t priority) {
     for (const PortResult& port : result.ports) {
@@ -19,10 +21,16 @@ bool was_paused(const Result& result, std::uint8_t priority) {
 void judge_generator(const Plan& plan, std::span<const std::uint32_t> backlog, Result& result) {
     GeneratorResult& generator = result.generator;
     if (generator.slips > 0) {
-        generator.why_not.push_back(fmt::format(
-            "The schedule slipped {} times, by {:.3f} ms over all sources: this machine "
-            "could not send that fast.",
-            generator.slips, double(generator.slipped.count()) / 1e9));
+        const double slipped = double(generator.slipped.count());
+        const double all = double(result.duration.count()) * double(plan.sources.size());
+        std::string text =
+            fmt::format("The schedule slipped {} times, by {:.3f} ms over all sources",
+                        generator.slips, slipped / 1e9);
+        if (slipped > kSlipTolerance * all) {
+            generator.why_not.push_back(text + ": this machine could not send that fast.");
+        } else {
+            result.notes.push_back(text + ", under 0.1 % of their time: the plan counts as kept.");
+        }
     }
     for (std::size_t i = 0; i < backlog.size(); ++i) {
         if (backlog[i] == 0) continue;

@@ -125,8 +125,15 @@ TEST_F(JudgeGenerator, WithinOnePerCentIsOnPlan) {
     result_.flows[0].rate_error = -0.0099;
     EXPECT_THAT(judge(), IsEmpty());
 }
-TEST_F(JudgeGenerator, SlipsAreNot) {
+TEST_F(JudgeGenerator, SlipsOfMoreThanATenthOfAPerCentAreNot) {
+    result_.duration = 1ms;
     result_.generator.slips = 3;
+    const auto sources = std::int64_t(plan_.sources.size());
+    result_.generator.slipped = Picoseconds{1us} * sources;
+    EXPECT_THAT(judge(), IsEmpty());
+    ASSERT_EQ(result_.notes.size(), 1u);
+    EXPECT_THAT(result_.notes[0], HasSubstr("slipped 3 times"));
+    result_.generator.slipped += Picoseconds{1};
     ASSERT_EQ(judge().size(), 1u);
     EXPECT_THAT(judge()[0], HasSubstr("slipped 3 times"));
 }
