@@ -16,6 +16,12 @@ Value sum(const Result& result) {
     return number(total);
 }
 
+constexpr const char* kNotPolled = "the port only sends (`receive: false`)";
+template <std::uint64_t PortResult::*Count>
+Value count_received(const PortResult& port) {
+    return number(received(port, Count));
+}
+
 constexpr const char* kPaused = "time in which the schedule of this priority stood still";
 
 constexpr Row<PortResult> kPorts[] = {
@@ -25,7 +31,8 @@ constexpr Row<PortResult> kPorts[] = {
          return bits ? number(bits) : std::nullopt;
      }},
     {"tx_frames", "frames", "frames the port accepted", "", counted<&PortResult::tx_frames>},
-    {"rx_frames", "frames", "frames polled from the port", "", counted<&PortResult::rx_frames>},
+    {"rx_frames", "frames", "frames polled from the port", kNotPolled,
+     count_received<&PortResult::rx_frames>},
     {"tx_errors", "frames", "frames the port accepted and did not send", kNoCounter,
      counted<&PortResult::tx_errors>},
     {"rx_missed", "frames", "frames the port dropped as nobody polled in time", kNoCounter,
@@ -34,16 +41,16 @@ constexpr Row<PortResult> kPorts[] = {
      counted<&PortResult::rx_no_buffer>},
     {"rx_errors", "frames", "frames the port received as bad", kNoCounter,
      counted<&PortResult::rx_errors>},
-    {"pfc_rx", "frames", "802.1Qbb pause frames that reached the receiver", "",
-     counted<&PortResult::pfc_rx>},
-    {"global_pause_rx", "frames", "802.3x pause frames that reached the receiver", "",
-     counted<&PortResult::global_pause_rx>},
-    {"malformed_rx", "frames", "frames that break their own format", "",
-     counted<&PortResult::malformed_rx>},
-    {"foreign_rx", "frames", "well-formed RoCEv2 frames of no stream of this run", "",
-     counted<&PortResult::foreign_rx>},
-    {"other_rx", "frames", "well-formed frames that are neither RoCEv2 nor pause", "",
-     counted<&PortResult::other_rx>},
+    {"pfc_rx", "frames", "802.1Qbb pause frames that reached the receiver", kNotPolled,
+     count_received<&PortResult::pfc_rx>},
+    {"global_pause_rx", "frames", "802.3x pause frames that reached the receiver", kNotPolled,
+     count_received<&PortResult::global_pause_rx>},
+    {"malformed_rx", "frames", "frames that break their own format", kNotPolled,
+     count_received<&PortResult::malformed_rx>},
+    {"foreign_rx", "frames", "well-formed RoCEv2 frames of no stream of this run", kNotPolled,
+     count_received<&PortResult::foreign_rx>},
+    {"other_rx", "frames", "well-formed frames that are neither RoCEv2 nor pause", kNotPolled,
+     count_received<&PortResult::other_rx>},
     {"schedule_paused.0", "ns", kPaused, "", paused<0>},
     {"schedule_paused.1", "ns", kPaused, "", paused<1>},
     {"schedule_paused.2", "ns", kPaused, "", paused<2>},

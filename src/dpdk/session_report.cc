@@ -53,7 +53,7 @@ void Session::report_storms(Result& result) const {
             StormResult& storm = result.storms[s];
             storm.confirmed_by = witness;
             storm.proven = storm.holds && storm.lapses == 0 && storm.xoff_frames > 0 &&
-                           storm.pause_rx == 0 && !witness.empty();
+                           storm.pause_rx == 0 && config_.ports[i].receive && !witness.empty();
         }
     }
 }
@@ -167,7 +167,8 @@ Result Session::report(bool interrupted) {
         port.rx_frames = state.port.polled() - state.polled_before;
         const auto& notes = state.device.notes();
         result.notes.insert(result.notes.end(), notes.begin(), notes.end());
-        if (!config_.ports[i].receive) {
+        port.polled = config_.ports[i].receive;
+        if (!port.polled) {
             result.notes.push_back(
                 fmt::format("Port {}: it was not polled (receive: false): what arrived there is in "
                             "no figure, and no pause was heard.",

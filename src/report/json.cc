@@ -204,20 +204,20 @@ Json port_row(const PortResult& port) {
     const std::uint64_t link = port.link_rate.bits_per_sec;
     json["link_rate_gbps"] = gbps(link ? std::optional(double(link)) : std::nullopt);
     json["tx_frames"] = port.tx_frames;
-    json["rx_frames"] = port.rx_frames;
+    json["rx_frames"] = known(received(port, &PortResult::rx_frames));
     json["tx_errors"] = known(port.tx_errors);
     json["rx_missed"] = known(port.rx_missed);
     json["rx_no_buffer"] = known(port.rx_no_buffer);
     json["rx_errors"] = known(port.rx_errors);
-    json["pfc_rx"] = port.pfc_rx;
-    json["global_pause_rx"] = port.global_pause_rx;
-    json["malformed_rx"] = port.malformed_rx;
+    json["pfc_rx"] = known(received(port, &PortResult::pfc_rx));
+    json["global_pause_rx"] = known(received(port, &PortResult::global_pause_rx));
+    json["malformed_rx"] = known(received(port, &PortResult::malformed_rx));
     json["malformed_reasons"] = Json::object();
     for (const auto& [reason, frames] : port.malformed_reasons) {
         json["malformed_reasons"][reason] = frames;
     }
-    json["foreign_rx"] = port.foreign_rx;
-    json["other_rx"] = port.other_rx;
+    json["foreign_rx"] = known(received(port, &PortResult::foreign_rx));
+    json["other_rx"] = known(received(port, &PortResult::other_rx));
     json["schedule_paused_ns"] = Json::array();
     for (const Picoseconds time : port.paused) json["schedule_paused_ns"].push_back(whole_ns(time));
     json["flooded_rx"] = known(port.flooded_rx);

@@ -284,11 +284,13 @@ std::string ports(const Result& result) {
         const std::uint64_t link = port.link_rate.bits_per_sec;
         table.row({port.name, port.driver.empty() ? "-" : port.driver,
                    rate.text(link ? Value(double(link)) : Value()), count_text(port.tx_frames),
-                   count_text(port.rx_frames), count_text(port.tx_errors),
+                   count_text(received(port, &PortResult::rx_frames)), count_text(port.tx_errors),
                    count_text(port.rx_missed), count_text(port.rx_no_buffer),
-                   count_text(port.rx_errors), count_text(port.pfc_rx),
-                   count_text(port.global_pause_rx), count_text(port.malformed_rx),
-                   count_text(port.foreign_rx), count_text(port.other_rx)});
+                   count_text(port.rx_errors), count_text(received(port, &PortResult::pfc_rx)),
+                   count_text(received(port, &PortResult::global_pause_rx)),
+                   count_text(received(port, &PortResult::malformed_rx)),
+                   count_text(received(port, &PortResult::foreign_rx)),
+                   count_text(received(port, &PortResult::other_rx))});
         for (const auto& [reason, frames] : port.malformed_reasons) {
             details += fmt::format("{}: malformed, {}: {} frames\n", port.name, reason, frames);
         }

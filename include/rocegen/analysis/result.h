@@ -148,6 +148,7 @@ struct PortResult {
     std::string name, driver, device;
     BitRate link_rate;
     std::uint64_t tx_frames = 0, rx_frames = 0;  ///< Accepted by the port; polled from it.
+    bool polled = true;  ///< False: it only sends, and what was received is not known.
     std::optional<std::uint64_t> tx_errors, rx_missed, rx_no_buffer, rx_errors;
     std::uint64_t pfc_rx = 0, global_pause_rx = 0, malformed_rx = 0, foreign_rx = 0, other_rx = 0;
     std::vector<std::pair<std::string, std::uint64_t>> malformed_reasons;
@@ -160,6 +161,12 @@ struct PortResult {
     /// What the kernel counted during the run, by name; empty: nothing was readable.
     std::vector<std::pair<std::string, std::uint64_t>> kernel_counters;
 };
+
+/// What `port` received; empty: it was not polled.
+inline std::optional<std::uint64_t> received(const PortResult& port,
+                                             std::uint64_t PortResult::*count) {
+    return port.polled ? std::optional(port.*count) : std::nullopt;
+}
 
 /// The generator judges itself.
 struct GeneratorResult {
