@@ -32,6 +32,19 @@ FrameNeeds frame_needs(const Plan& plan) {
     return needs;
 }
 
+/// What goes to a port that only sends would be reported as lost.
+void check_received(const Plan& plan, const LiveConfig& config) {
+    for (const StreamPlan& stream : plan.streams) {
+        const LivePortConfig& port = config.ports[plan.receiving_port(stream)];
+        if (port.receive) continue;
+        throw Failure(
+            ExitStatus::kBadInput,
+            fmt::format("port {}: flow {} goes there, and receive: false leaves it unpolled; "
+                        "take that out, or put its hosts on another port",
+                        port.name, plan.flows[stream.flow].name));
+    }
+}
+
 EalConfig eal_config(const LiveConfig& config, const FrameNeeds& needs, unsigned workers,
                      const std::vector<unsigned>& cpus) {
     EalConfig eal;
@@ -70,6 +83,7 @@ Result run_live(const Plan& plan, const LiveConfig& asked) {
     for (const unsigned cpu : config.worker_cpus) claims.claim(cpu);
     if (config.main_cpu)
         choose_worker_cpus({*config.main_cpu}, allowed);  // refuses what is not ours
+    check_received(plan, config);
     const Assignment assignment = assign(plan, unsigned(cpus.size()));
 
     SignalWaiter signals;  // before the EAL starts threads, which inherit the mask

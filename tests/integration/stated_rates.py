@@ -73,6 +73,11 @@ with Folder() as folder:
     counts = [(f["psn"]["data_frames"], f["psn"]["lost_first_pass"], f["psn"]["missing_at_end"]) for f in own["flows"]]
     expect_equal(counts, [(192, 0, 0)] * 4, "own analysis: frames, lost, missing")
 
+    # A port that is not polled can be nobody's destination.
+    deaf = folder.file("deaf.yaml", open(arguments[1]).read().replace("hosts: rest", "receive: false, hosts: rest"))
+    done = rocegen("run", "--json", path, "--testbed", deaf)
+    expect(done.returncode == 2 and "receive: false" in done.stderr and "p2" in done.stderr, f"deaf: {done.returncode}: {done.stderr}")
+
     # What must have hugepages is refused at once where this user has none.
     if hugepages_free() == 0:
         testbed = arguments[1]

@@ -27,7 +27,7 @@ constexpr std::array kKeys = std::to_array<Key>({
     {T, "ports[].receive", K::kBool, "true", 0, 0, "",
      "false: the port is not polled. What arrives there is in no figure, no pause is heard and no "
      "ARP answered; all of the "
-     "core is left to sending. Only of kind dpdk."},
+     "core is left to sending. No flow may go there. Only of kind dpdk."},
     {T, "ports[].hosts", K::kHostSet, "required", 0, 0, "",
      "Hosts that the port carries: a list of groups or parts of them; `sources`: groups that the "
      "flows name as `from` before they name them as `to`; `rest`: all that no other port carries."},
